@@ -1,0 +1,28 @@
+"""Row ranges that cover 0..n exactly once, and buffers that are used again for each of them."""
+
+import threading
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+_buffers = threading.local()
+
+
+def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of consecutive blocks of at most `size` rows."""
+    return ((start, min(start + size, n)) for start in range(0, n, size))
+
+
+def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """This thread's buffer for a role, with whatever was left in it.
+
+    Fresh pages cost more than the arithmetic done on them, so the largest buffer of a role is kept.
+    """
+    dtype = np.dtype(dtype)
+    size = prod(shape) * dtype.itemsize
+    held = _buffers.__dict__.get(role)
+    if held is None or held.size < size:
+        held = _buffers.__dict__[role] = np.empty(size, np.uint8)
+    return held[:size].view(dtype).reshape(shape)

@@ -1,0 +1,22 @@
+"""The targets: every kernel by name."""
+
+from typing import Any
+
+from rfbench.kernels.base import DotProductKernel, Kernel
+from rfbench.kernels.exponential import Exponential, Gaussian
+from rfbench.kernels.polynomial import Linear, Polynomial, PolynomialSphere
+from rfbench.registry import build, find
+
+__all__ = ["KERNELS", "DotProductKernel", "Kernel", "make_kernel"]
+
+KERNELS: dict[str, type[Kernel]] = {
+    cls.name: cls for cls in (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential)
+}
+
+
+def make_kernel(name: str, degree: int, **options: Any) -> Kernel:
+    """The kernel of that name; the degree goes to those that have one."""
+    cls = find("kernel", name, KERNELS)
+    if "degree" in cls.__dataclass_fields__:
+        options["degree"] = degree
+    return build("kernel", cls, options)

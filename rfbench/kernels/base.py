@@ -1,0 +1,66 @@
+"""Kernels: the exact answer that a sketch estimates.
+
+A dot product kernel is k(x, y) = g(x) f(⟨x, y⟩) g(y) with f(t) = Σ aₙ tⁿ.  g is 1 but for kernels of the
+distance, which become dot product kernels by it [Wacker 2022, 5.3.1].
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A frozen function of two points."""
+
+    name: ClassVar[str]
+
+    @property
+    def exponent(self) -> int | None:
+        """The degree p of a polynomial kernel, for the column `degree`."""
+        return None
+
+    @abstractmethod
+    def gram(self, X: Array, Y: Array) -> Array:
+        """(n, d), (m, d) → (n, m), exact, in float64."""
+
+    def fit(self, X: Array) -> "Kernel":
+        """The kernel with what it takes from training rows, such as a median distance, filled in."""
+        return self
+
+    def objection(self, X: Array) -> str | None:
+        """Why these rows do not suit the kernel, or None."""
+        return None
+
+
+class DotProductKernel(Kernel):
+    """k(x, y) = g(x) f(⟨x, y⟩) g(y)."""
+
+    @abstractmethod
+    def coefficients(self, degrees: NDArray[np.integer]) -> Array:
+        """aₙ of f(t) = Σ aₙ tⁿ."""
+
+    def radial(self, X: Array) -> Array:
+        """g of every row."""
+        return np.ones(len(X))
+
+
+def inner(X: Array, Y: Array) -> Array:
+    """⟨x, y⟩ of all pairs, in float64."""
+    return X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
+
+
+def squared_norms(X: Array) -> Array:
+    """‖x‖² of every row, in float64."""
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def squared_distances(X: Array, Y: Array) -> Array:
+    """‖x − y‖² of all pairs, never negative."""
+    D2 = squared_norms(X)[:, None] + squared_norms(Y) - 2 * inner(X, Y)
+    return np.maximum(D2, 0, out=D2)

@@ -1,0 +1,47 @@
+"""Components by name: built in, or from other distributions by entry points in the group rfbench.<kind>."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from types import NoneType
+from typing import Any, get_args
+
+from rfbench.checks import InputError, did_you_mean
+
+
+def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
+    """The component of that name, or a sentence with the nearest one."""
+    if name in built_in:
+        return built_in[name]
+    plugins = {point.name: point for point in entry_points(group=f"rfbench.{kind}s")}
+    if name in plugins:
+        return plugins[name].load()
+    raise InputError(f"no {kind} '{name}'; {did_you_mean(name, [*built_in, *plugins])}")
+
+
+def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """Call a constructor with a config's options; one that it does not know or of another type is refused."""
+    known = inspect.signature(make, eval_str=True).parameters
+    for key, value in options.items():
+        if key not in known:
+            raise InputError(f"no '{kind}.{key}'; {did_you_mean(key, known)}")
+        wanted = known[key].annotation
+        if wanted is not inspect.Parameter.empty and not _is(value, wanted):
+            raise InputError(f"{kind}.{key} must be {_words(wanted)}; {value!r} was given")
+    return make(**options)
+
+
+def _kinds(wanted: Any) -> tuple[Any, ...]:
+    return get_args(wanted) or (wanted,)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    kinds = _kinds(wanted)
+    if wanted is Any or (isinstance(value, int) and float in kinds and not isinstance(value, bool)):
+        return True
+    return isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+
+
+def _words(wanted: Any) -> str:
+    names = {int: "a whole number", float: "a number", str: "a word", bool: "true or false", NoneType: "null"}
+    return " or ".join(names.get(kind, getattr(kind, "__name__", str(kind))) for kind in _kinds(wanted))

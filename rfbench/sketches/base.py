@@ -1,0 +1,85 @@
+"""A sketch is a recipe; sampled, it becomes a feature map Φ with E⟨Φ(x), Φ(y)⟩ = k(x, y).
+
+Recipes are frozen, hashable and hold no arrays.  Maps are one draw: immutable, and row i of Φ(X) depends on
+row i of X only, so blocks come in any order and on any number of threads.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.blocks import spans
+
+Array = NDArray[Any]
+
+# Rows worked on at once: with the features of one degree they stay in the second-level cache, and are
+# enough for a run along the fast axis to be copied at full speed.
+CHUNK = 128
+
+
+class FeatureMap(ABC):
+    """One draw of d → D features."""
+
+    d: int
+    D: int
+    dtype: np.dtype[Any]
+    order: Literal["C", "F"] = "C"  # the layout of Φ that is written fastest; F is feature-major
+
+    @abstractmethod
+    def write(self, X: Array, out: Array) -> None:
+        """Φ of at most CHUNK rows into out, (b, D)."""
+
+    def empty(self, n: int) -> Array:
+        """An array for n rows of Φ in the map's own layout."""
+        return np.empty((n, self.D), self.dtype, order=self.order)
+
+    def __call__(self, X: Array, out: Array | None = None) -> Array:
+        """(n, d) → Φ, (n, D)."""
+        out = self.empty(len(X)) if out is None else out
+        for start, stop in spans(len(X), CHUNK):
+            self.write(X[start:stop], out[start:stop])
+        return out
+
+    def product(self, Phi: Array, Psi: Array) -> Array:
+        """k̂ of all pairs from their features."""
+        return Phi @ Psi.conj().T
+
+
+@dataclass(frozen=True)
+class Sketch(ABC):
+    """A recipe for a feature map.  D counts output columns, complex ones in a complex sketch."""
+
+    def objection(self, D: int) -> str | None:
+        """Why there cannot be D features, or None."""
+        return None
+
+    def count(self, d: int, D: int) -> int:
+        """How many features there are where D are asked for."""
+        return D
+
+    def adapt(self, X: Array, D: int) -> "Sketch":
+        """The recipe with what it takes from training rows; most take nothing."""
+        return self
+
+    @abstractmethod
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        """One draw.  dtype is the real type of the numbers; complex maps give the complex type of that size."""
+
+
+class ClosedForm(Sketch):
+    """A sketch with a known variance."""
+
+    @abstractmethod
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        """E|k̂ − E k̂|² of all pairs, (n, m)."""
+
+
+class ComplexClosedForm(ClosedForm):
+    """A complex sketch with known variance and pseudo-variance."""
+
+    @abstractmethod
+    def pseudo_variance(self, X: Array, Y: Array, D: int) -> Array:
+        """E[k̂²] − (E k̂)² of all pairs [Wacker 2022, Eq. 4.3]."""

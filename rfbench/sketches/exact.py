@@ -1,0 +1,61 @@
+"""The two ends of the scale: the data themselves as features, and the kernel itself without features."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels.base import Kernel
+from rfbench.sketches.base import ClosedForm, FeatureMap
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Identity(ClosedForm):
+    """Φ(x) = x: exact for ⟨x, y⟩; D is the number of columns, whatever was asked for."""
+
+    def count(self, d: int, D: int) -> int:
+        return d
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return IdentityMap(d, dtype)
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        return np.zeros((len(X), len(Y)))
+
+
+class IdentityMap(FeatureMap):
+    def __init__(self, d: int, dtype: Any) -> None:
+        self.d, self.D, self.dtype = d, d, np.dtype(dtype)
+
+    def write(self, X: Array, out: Array) -> None:
+        out[...] = X
+
+
+@dataclass(frozen=True)
+class Exact(ClosedForm):
+    """The kernel in place of an estimate: what is left is the rounding of the chosen precision."""
+
+    kernel: Kernel
+
+    def count(self, d: int, D: int) -> int:
+        return 0
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return ExactMap(self.kernel, d, dtype)
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        return np.zeros((len(X), len(Y)))
+
+
+class ExactMap(IdentityMap):
+    """Passes rows on, so that the kernel can be evaluated on them."""
+
+    def __init__(self, kernel: Kernel, d: int, dtype: Any) -> None:
+        super().__init__(d, dtype)
+        self.kernel = kernel
+
+    def product(self, Phi: Array, Psi: Array) -> Array:
+        return self.kernel.gram(Phi, Psi).astype(self.dtype)

@@ -1,0 +1,83 @@
+"""TensorSRHT: product sketches whose projections are rows of randomised Hadamard matrices.
+
+    Φ(x) = (P₁ H D₁ x) ∘ ⋯ ∘ (P_p H D_p x) / √D                  [Wacker 2022, Eq. 3.30]
+
+Dᵢ holds random signs, Pᵢ picks D of the d rows.  Upsampled: the indices 1..d, repeated ⌈D/d⌉ times, are shuffled
+once per degree, so p transforms of size d serve any D.  Stacked: ⌈D/d⌉ independent blocks of at most d features
+(Algorithm 2).  For D ≤ d they are the same.  x is padded with zeros to a power of two here and nowhere else.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.blocks import scratch, spans
+from rfbench.sketches.base import FeatureMap
+from rfbench.sketches.hadamard import padded, transform
+from rfbench.sketches.product import ProductSketch
+from rfbench.sketches.wrappers import Concatenated
+
+Array = NDArray[Any]
+
+
+class TensorSRHT(ProductSketch):
+    """Upsampled TensorSRHT; every feature shares the p Hadamard matrices."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        h = padded(d)
+        # Signs for the padding too: draws do not depend on how many columns are zero.
+        signs = self.law.draw((self.degree, h), rng, dtype)
+        signs[0] /= np.sqrt(D)
+        rows = np.tile(np.arange(h), -(-D // h))
+        index = np.array([rng.permutation(rows)[:D] for _ in range(self.degree)])
+        return TensorSRHTMap(signs[:, :d], index)
+
+    def coupling(self, d: int, D: int) -> tuple[float, int]:
+        h = padded(d)
+        return 1 - 1 / D, -(-D // h) * h
+
+
+class StackedTensorSRHT(TensorSRHT):
+    """Stacked TensorSRHT; features of different blocks are independent."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        sizes = [stop - start for start, stop in spans(D, padded(d))]
+        maps = [super(StackedTensorSRHT, self).sample(d, size, rng, dtype) for size in sizes]
+        return Concatenated(maps, np.sqrt(np.divide(sizes, D)))
+
+    def coupling(self, d: int, D: int) -> tuple[float, int]:
+        h = padded(d)
+        rest = D % h
+        return (D // h * h * (h - 1) + rest * (rest - 1)) / D**2, h
+
+
+class TensorSRHTMap(FeatureMap):
+    """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies whole runs."""
+
+    order = "F"
+
+    def __init__(self, signs: Array, index: NDArray[np.integer]) -> None:
+        self.signs, self.index = signs, index  # (p, d), (p, D)
+        self.d, self.D, self.dtype = signs.shape[1], index.shape[1], signs.dtype
+
+    def write(self, X: Array, out: Array) -> None:
+        b, h, last = len(X), padded(self.d), len(self.index) - 1
+        columns = scratch("columns", (self.d, b), X.dtype)
+        columns[...] = X.T
+        product, factor = (scratch(role, (self.D, b), self.dtype) for role in ("product", "factor"))
+        for i, (signs, index) in enumerate(zip(self.signs, self.index, strict=True)):
+            np.take(self._project(columns, signs, h), index, axis=0, out=factor if i else product, mode="clip")
+            if i:
+                np.multiply(product, factor, out=out.T if i == last else product)
+        if not last:
+            out.T[...] = product
+
+    def _project(self, columns: Array, signs: Array, h: int) -> Array:
+        """H D x.  H mixes rows, not the halves of a number: a complex block is a real one, twice as wide."""
+        U, spare = (scratch(role, (h, columns.shape[1]), self.dtype) for role in ("transform", "spare"))
+        real = signs.real.dtype
+        for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
+            np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[: self.d])
+        U[self.d :] = 0
+        return transform(U.view(real), spare.view(real)).view(self.dtype)

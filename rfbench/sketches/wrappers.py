@@ -1,0 +1,97 @@
+"""Sketches made of sketches: complex to real, inhomogeneous, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.blocks import scratch
+from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ComplexToReal(ClosedForm):
+    """D real features from D/2 complex ones: (Re Φ, Im Φ), whose estimate is the real part of the complex one.
+
+    Var = ½ (Var + pseudo-Var of the complex estimate)  [Wacker 2022, Algorithm 3 and Proposition 4.2.1].
+    """
+
+    base: ComplexClosedForm
+
+    def objection(self, D: int) -> str | None:
+        even = f"an even number of features; {D} were asked for. Use features={max(D - 1, 2)} or {D + 1}"
+        return f"complex-to-real sketches need {even}" if D % 2 else None
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return ComplexToRealMap(self.base.sample(d, D // 2, rng, dtype))
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        return np.maximum(self.base.variance(X, Y, D // 2) + self.base.pseudo_variance(X, Y, D // 2), 0) / 2
+
+
+class ComplexToRealMap(FeatureMap):
+    def __init__(self, base: FeatureMap) -> None:
+        self.base, self.order = base, base.order
+        self.d, self.D, self.dtype = base.d, 2 * base.D, np.empty(0, base.dtype).real.dtype
+
+    def write(self, X: Array, out: Array) -> None:
+        half = self.D // 2
+        Phi = scratch("complex", (half, len(X)) if self.order == "F" else (len(X), half), self.base.dtype)
+        Phi = Phi.T if self.order == "F" else Phi
+        self.base.write(X, Phi)
+        out[:, :half], out[:, half:] = Phi.real, Phi.imag
+
+
+@dataclass(frozen=True)
+class Affine(ClosedForm):
+    """A sketch of f(⟨x, y⟩) turned into one of f(γ⟨x, y⟩ + ν): rows are scaled by √γ and √ν is appended."""
+
+    base: ClosedForm
+    gamma: float
+    bias: float
+
+    def objection(self, D: int) -> str | None:
+        return self.base.objection(D)
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return AffineMap(self.base.sample(d + (self.bias > 0), D, rng, dtype), d, self.gamma, self.bias)
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        X, Y = (_augment(Z, np.empty((len(Z), Z.shape[1] + (self.bias > 0))), self) for Z in (X, Y))
+        return self.base.variance(X, Y, D)
+
+
+def _augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
+    np.multiply(X, np.sqrt(affine.gamma), out=into[:, : X.shape[1]], casting="same_kind")
+    into[:, X.shape[1] :] = np.sqrt(affine.bias)
+    return into
+
+
+class AffineMap(FeatureMap):
+    def __init__(self, base: FeatureMap, d: int, gamma: float, bias: float) -> None:
+        self.base, self.d, self.gamma, self.bias = base, d, gamma, bias
+        self.D, self.dtype, self.order = base.D, base.dtype, base.order
+
+    def write(self, X: Array, out: Array) -> None:
+        self.base.write(_augment(X, scratch("augmented", (len(X), self.base.d), X.dtype), self), out)
+
+
+class Concatenated(FeatureMap):
+    """Independent maps side by side, each times its weight."""
+
+    def __init__(self, maps: Sequence[FeatureMap], weights: Array) -> None:
+        self.maps, self.weights = maps, weights
+        self.d, self.D = maps[0].d, sum(part.D for part in maps)
+        self.dtype, self.order = maps[0].dtype, maps[0].order
+
+    def write(self, X: Array, out: Array) -> None:
+        start = 0
+        for part, weight in zip(self.maps, self.weights, strict=True):
+            into = out[:, start : start + part.D]
+            part.write(X, into)
+            into *= weight
+            start += part.D
