@@ -1,0 +1,103 @@
+"""Command-line words → composed configs, and Hydra's complaints in one line."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.datasets.cache import cache_dir
+
+PACKAGE = Path(__file__).resolve().parent.parent
+# Inside the package in a wheel, beside it in a checkout.
+CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (path / "config.yaml").exists())
+
+
+def with_own_data(overrides: list[str]) -> list[str]:
+    """The overrides, with the configs written by `rfbench data add` on Hydra's search path."""
+    own = cache_dir() / "conf"
+    if not own.is_dir() or any(word.startswith("hydra.searchpath") for word in overrides):
+        return overrides
+    return [*overrides, f"hydra.searchpath=['file://{own}']"]
+
+
+def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
+    """Every job of a command line with Hydra's part of the config, and whether it is a sweep."""
+    from hydra import compose, initialize_config_dir
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+    from hydra.types import RunMode
+
+    parse = OverridesParser.create().parse_overrides
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            given = parse(overrides)
+            for override in given:
+                refuse_unknown_addition(override)
+            one = [o.input_line or "" for o in given if not o.is_sweep_override()]
+            first = compose("config", one, return_hydra_config=True)
+            if not multirun and first.hydra.mode != RunMode.MULTIRUN:
+                if several := [o.input_line for o in given if o.is_sweep_override()]:
+                    raise InputError(f"'{several[0]}' is a list of choices; add -m to run them all")
+                return [first], False
+            swept = parse([f"{key}={value}" for key, value in (first.hydra.sweeper.params or {}).items()])
+            jobs = BasicSweeper.split_arguments([*swept, *given], None)[0]
+            return [compose("config", job, return_hydra_config=True) for job in jobs], True
+    except HydraException as error:
+        raise InputError(in_one_line(error)) from None
+
+
+def refuse_unknown_addition(override: Any) -> None:
+    """+key=value adds to a config; what no config knows would be silently without effect."""
+    key = override.key_or_group
+    if override.is_add() and not key.startswith("hydra") and key not in (known := known_keys()):
+        raise InputError(f"no '{key}' in the config; {did_you_mean(key, known)}")
+
+
+def in_one_line(error: Exception) -> str:
+    """What was wanted, what came, and the nearest choice."""
+    from hydra.errors import MissingConfigException, OverrideParseException
+
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, word = str(error.missing_cfg_file).rpartition("/")
+        return f"no '{group}/{word}'; {did_you_mean(word, error.options or choices(group))}"
+    if isinstance(error, OverrideParseException):
+        return f"'{error.override}' is not of the form key=value; see rfbench --help"
+    if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
+        return f"no '{match[1]}' in the config; {did_you_mean(match[1], known_keys())}"
+    return " ".join(str(error).split())
+
+
+def without_hydra(config: DictConfig) -> DictConfig:
+    """The user's part of a config."""
+    return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+
+
+def groups() -> list[str]:
+    return sorted(path.name for path in CONF.iterdir() if path.is_dir())
+
+
+def choices(group: str) -> dict[str, str]:
+    """The options of a group with the first comment line of each."""
+    found = {}
+    for root in (CONF, cache_dir() / "conf"):
+        folder = root / group
+        for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
+            lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines()[:2]]
+            about = lines[lines[0].startswith("@package")]
+            found[path.relative_to(folder).with_suffix("").as_posix()] = about
+    return found
+
+
+def known_keys() -> list[str]:
+    """Root keys, group names, and group.key of every option."""
+    keys = set(groups())
+    for path in CONF.rglob("*.yaml"):
+        group = path.relative_to(CONF).parts[0] if path.parent != CONF else ""
+        node = OmegaConf.load(path)
+        if group != "experiment" and isinstance(node, DictConfig):
+            own = {str(key) for key in node} - {"defaults", "hydra", "name"}
+            keys |= {f"{group}.{key}" if group else key for key in own}
+    return sorted(keys | {"dataset.threshold"})

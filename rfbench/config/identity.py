@@ -1,0 +1,25 @@
+"""Where results live: a directory named by what determines the numbers."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+# They change where and how a run is computed, or how much of it, but no number.
+NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine")
+
+
+def digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def job_directory(config: Mapping[str, Any], name: str) -> Path:
+    """outputs/<name>/<hash> below the working directory."""
+    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY}
+    return Path.cwd() / "outputs" / name / digest(identity)
+
+
+def sweep_directory(jobs: Iterable[Path], name: str) -> Path:
+    """Where the joined results of several jobs go."""
+    return Path.cwd() / "outputs" / name / digest(sorted(job.name for job in jobs))

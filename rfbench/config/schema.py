@@ -1,0 +1,135 @@
+"""YAML → typed objects: every key known, every type and range checked, before anything runs."""
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, ValidationError
+
+from rfbench.checks import InputError, did_you_mean, require
+from rfbench.datasets.prepare import Preparation
+from rfbench.engines import Local
+from rfbench.kernels import Kernel, make_kernel
+from rfbench.sketches import Sketch, make_sketch
+from rfbench.sketches.hadamard import padded
+from rfbench.tasks import Task, make_task
+
+
+@dataclass
+class Root:
+    """The keys of a config and their types; the groups are typed by the classes they name."""
+
+    dataset: dict[str, Any] = field(default_factory=dict)
+    kernel: dict[str, Any] = field(default_factory=dict)
+    sketch: dict[str, Any] = field(default_factory=dict)
+    task: dict[str, Any] = field(default_factory=dict)
+    engine: dict[str, Any] = field(default_factory=dict)
+    degree: int = 3
+    features: Any = "2d"
+    seeds: Any = 5
+    dtype: str = "float32"
+    block_rows: int = 256
+    data_dir: str | None = None
+    download: bool = True
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A config, built."""
+
+    config: dict[str, Any]  # resolved
+    kernel: Kernel
+    task: Task
+    engine: Local
+    preparation: Preparation
+    features: list[int | str]
+    seeds: list[int]
+    dtype: np.dtype[Any]
+
+    @property
+    def name(self) -> str:
+        return "-".join(str(self.config[group]["name"]) for group in ("dataset", "sketch", "task"))
+
+    def sketch(self, kernel: Kernel) -> Sketch:
+        return make_sketch(kernel=kernel, **self.config["sketch"])
+
+    def real_twin(self, kernel: Kernel) -> Sketch | None:
+        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, with the same options."""
+        name = str(self.config["sketch"]["name"])
+        twin = re.sub("^(complex|ctr)_", "", name)
+        return make_sketch(kernel=kernel, **{**self.config["sketch"], "name": twin}) if twin != name else None
+
+
+def build_job(config: DictConfig) -> Job:
+    """Everything that can be known to be wrong without the data is said here."""
+    plain = typed(config)
+    require(plain["dtype"] in ("float32", "float64"), "dtype", "float32 or float64", plain["dtype"])
+    require(plain["block_rows"] >= 1, "block_rows", "at least 1", plain["block_rows"])
+    require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
+    options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
+    options["engine"].pop("name", None)
+    kernel = make_kernel(degree=plain["degree"], **options["kernel"])
+    job = Job(
+        config=plain,
+        kernel=kernel,
+        task=make_task(**options["task"]),
+        engine=Local(**options["engine"], block_rows=plain["block_rows"]),
+        preparation=Preparation(tuple(plain["dataset"].get("prepare") or ()), plain["dataset"].get("threshold", 0.0)),
+        features=_features(plain["features"]),
+        seeds=_seeds(plain["seeds"]),
+        dtype=np.dtype(plain["dtype"]),
+    )
+    sketch = job.sketch(kernel)
+    objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
+    for objection in (*objections, job.task.objection(sketch, kernel)):
+        if objection:
+            raise InputError(objection)
+    return job
+
+
+def typed(config: DictConfig) -> dict[str, Any]:
+    """The config as plain values; an unknown key or a wrong type is refused in one line."""
+    known = [f.name for f in fields(Root)]
+    for key in map(str, config):
+        if key not in known:
+            raise InputError(f"no '{key}' in the config; {did_you_mean(key, known)}")
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(Root), config)
+    except (ValidationError, ConfigKeyError) as error:
+        wanted = str(error).splitlines()[0]
+        raise InputError(f"{error.full_key}: {wanted}") from None
+    plain = OmegaConf.to_container(merged, resolve=True)
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def _features(given: Any) -> list[int | str]:
+    wanted = "a whole number above 0 such as 4096, a multiple of the padded columns such as 2d, or a list of them"
+    several = given if isinstance(given, list) else [given]
+    require(bool(several), "features", wanted, given)
+    for one in several:
+        is_count = isinstance(one, int) and not isinstance(one, bool) and one >= 1
+        require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
+    return several
+
+
+def feature_count(given: int | str, d: int) -> int:
+    """ "2d" is twice the next power of two of the number of data columns, before a bias is appended."""
+    if isinstance(given, int):
+        return given
+    count = float(given[:-1]) * padded(d)
+    require(
+        count >= 1 and count == int(count), "features", f"a whole number ({given} of {padded(d)} is {count:g})", given
+    )
+    return int(count)
+
+
+def _seeds(given: Any) -> list[int]:
+    wanted = "how many repetitions, or a list of different whole numbers from 0 up"
+    seeds = list(range(given)) if isinstance(given, int) and not isinstance(given, bool) else given
+    good = isinstance(seeds, list) and seeds and all(isinstance(s, int) and s >= 0 for s in seeds)
+    require(bool(good) and len(set(seeds)) == len(seeds), "seeds", wanted, given)
+    return seeds

@@ -1,0 +1,58 @@
+"""Blocks on the threads of this process, one BLAS thread each.
+
+NumPy lets go of the lock in products, gathers and ufuncs, so blocks run side by side; many small threaded BLAS
+calls would wait for one another instead.  A block is computed alike on any thread and results come in the order
+of the blocks: no number depends on how many workers there are.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from rfbench.blocks import spans
+from rfbench.checks import require
+from rfbench.sketches.base import Array, FeatureMap
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Local:
+    """A pool of `workers` threads; auto is one for each core this process may use."""
+
+    def __init__(self, workers: int | str = "auto", block_rows: int = 256) -> None:
+        require(
+            workers == "auto" or (isinstance(workers, int) and workers >= 1),
+            "engine.workers",
+            "auto or at least 1",
+            workers,
+        )
+        self.workers = len(os.sched_getaffinity(0)) if workers == "auto" else int(workers)
+        self.block_rows = block_rows
+
+    @contextmanager
+    def running(self) -> Iterator["Local"]:
+        """Within it, `map` may be called."""
+        with threadpool_limits(1), ThreadPoolExecutor(self.workers) as self._pool:
+            yield self
+
+    def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
+        """Results in order; no more than two items for each worker are under way, so a stream stays a stream."""
+        items = iter(items)
+        waiting: list[Future[B]] = [self._pool.submit(function, item) for item in islice(items, 2 * self.workers)]
+        while waiting:
+            result = waiting.pop(0).result()
+            waiting.extend(self._pool.submit(function, item) for item in islice(items, 1))
+            yield result
+
+    def transform(self, features: FeatureMap, X: Array) -> Array:
+        """Φ(X), block by block."""
+        Phi = features.empty(len(X))
+        for _ in self.map(lambda span: features(X[slice(*span)], Phi[slice(*span)]), spans(len(X), self.block_rows)):
+            pass
+        return Phi

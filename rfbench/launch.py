@@ -1,0 +1,127 @@
+"""Jobs of a command line: all checked, run through Hydra one by one, their results joined."""
+
+import argparse
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rfbench.checks import InputError
+
+MISTAKES: list[InputError] = []
+
+
+def experiment(words: list[str]) -> int:
+    """Check every job of the command line, run them through Hydra, then join their results."""
+    import hydra
+    from hydra._internal.utils import get_args_parser
+    from omegaconf import OmegaConf
+
+    from rfbench.config.compose import CONF, compose_jobs, with_own_data, without_hydra
+    from rfbench.config.identity import sweep_directory
+    from rfbench.config.schema import build_job
+
+    args = parse(get_args_parser(), words)
+    overrides = with_own_data(args.overrides)
+    OmegaConf.register_new_resolver("rfbench_directory", lambda *, _root_: str(directory_of(_root_)), replace=True)
+    # Hydra's way to hand exceptions on instead of printing them its own way.
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    sys.argv = ["rfbench", *(word for word in words if word not in args.overrides), *overrides]
+    app = hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)
+    if args.cfg or args.info or args.hydra_help or args.shell_completion:
+        app()
+        return 0
+
+    jobs, sweep = compose_jobs(overrides, args.multirun)
+    for config in jobs:
+        build_job(without_hydra(config))
+    directories = list(dict.fromkeys(map(directory_of, jobs)))
+    target = sweep_directory(directories, experiment_name(jobs[0]) or "sweep") if sweep else directories[0]
+    if sweep:
+        sys.argv.append(f"hydra.sweep.dir='{target}'")
+    try:
+        app()
+    except OSError as error:
+        raise InputError(f"cannot write {error.filename or 'outputs'}: {error.strerror}") from None
+    if MISTAKES:
+        raise MISTAKES.pop()
+    return conclude(directories, target)
+
+
+def parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Hydra's options, with a mistake in one line."""
+
+    def refuse(message: str) -> NoReturn:
+        raise InputError(f"{message}; see rfbench --help")
+
+    parser.error = refuse  # type: ignore[method-assign]
+    return parser.parse_args(words)
+
+
+def run_one(config: Any) -> None:
+    """One job, called by Hydra in its directory."""
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    from rfbench.config.schema import build_job
+    from rfbench.run import run
+
+    hydra = HydraConfig.get()
+    directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
+    job = build_job(config)
+    if sweep:
+        print(f"[{hydra.job.num + 1}] {' '.join(hydra.overrides.task)}", flush=True)
+    log = logging.getLogger("rfbench")
+    handler = logging.FileHandler(directory / "rfbench.log", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        run(job, directory, keep_going=sweep)
+    except InputError as mistake:
+        MISTAKES.append(mistake)  # raised through Hydra it would be printed twice
+        if not (directory / "results.csv").exists():
+            shutil.rmtree(directory)
+    finally:
+        log.removeHandler(handler)
+        handler.close()
+
+
+def directory_of(config: Any) -> Path:
+    """The job's own directory; the same for Hydra and for us."""
+    from rfbench.config.compose import without_hydra
+    from rfbench.config.identity import job_directory
+    from rfbench.config.schema import typed
+
+    plain = typed(without_hydra(config))
+    name = "-".join(str(plain[group]["name"]) for group in ("dataset", "sketch", "task"))
+    return job_directory(plain, experiment_name(config) or name)
+
+
+def experiment_name(config: Any) -> str | None:
+    return config.hydra.runtime.choices.get("experiment")
+
+
+def conclude(directories: list[Path], target: Path) -> int:
+    """Write the table and the figure of all jobs, print them, and count what failed."""
+    from rfbench.reports import write_report
+    from rfbench.results.rows import read_rows, write_rows
+
+    rows = []
+    for directory in directories:
+        own = read_rows(directory / "results.csv")
+        rows += own
+        if directory != target:
+            write_report(directory, own)
+    if target not in directories:
+        write_rows(target / "results.csv", rows)
+    print(write_report(target, rows))
+    failed = [row for row in rows if row["status"] == "failed"]
+    for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
+        print(f"rfbench: failed: {message}", file=sys.stderr)
+    files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))
+    print(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
+    return 1 if failed else 0

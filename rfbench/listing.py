@@ -1,0 +1,44 @@
+"""`rfbench list`: what there is, in a few words each."""
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.config.compose import choices, groups
+
+KINDS = {"datasets": "dataset", "sketches": "sketch", "kernels": "kernel", "tasks": "task", "experiments": "experiment"}
+
+
+def show(words: list[str]) -> int:
+    """Print one kind, or all."""
+    for word in words:
+        if word not in KINDS:
+            raise InputError(f"no list of '{word}'; {did_you_mean(word, KINDS)}")
+    for kind in words or KINDS:
+        if KINDS[kind] in groups():
+            print(f"{kind}  ({KINDS[kind]}=…)")
+            table = {"datasets": _datasets, "sketches": _sketches}.get(kind, _plain)(KINDS[kind])
+            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+            for line in table:
+                print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+            print()
+    return 0
+
+
+def _plain(group: str) -> list[tuple[str, ...]]:
+    return list(choices(group).items())
+
+
+def _datasets(group: str) -> list[tuple[str, ...]]:
+    from rfbench.datasets import status
+
+    return [(name, status(name, None), about) for name, about in choices(group).items()]
+
+
+def _sketches(group: str) -> list[tuple[str, ...]]:
+    from rfbench.sketches import SKETCHES
+
+    lines: list[tuple[str, ...]] = [("", "kernel", "variance", "cost of a row", "")]
+    for name, about in choices(group).items():
+        if family := SKETCHES.get(name):
+            lines.append((name, family.kernels[0] if family.kernels else "any", family.variance, family.cost, about))
+        else:
+            lines.append((name, "", "", "", about))
+    return lines

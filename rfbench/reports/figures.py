@@ -1,0 +1,119 @@
+"""Table → figure: a panel for each data set and kernel, a line for each sketch.  No numbers are made here."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rfbench.reports.style import RC, line_style
+from rfbench.results.files import replace_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+QUANTILE = r"^ratio_to_real_q(\d{3})$"
+
+
+def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
+    """figure.png, figure.svg and the numbers behind them; False where there is nothing to draw."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    shown, panel = choose(summary)
+    if shown.empty:
+        return False
+    with mpl.rc_context(RC):  # type: ignore[arg-type]
+        panels = list(panels_of(shown))
+        across = min(len(panels), 3)
+        down = -(-len(panels) // across)
+        figure = Figure(figsize=(3.4 * across + 0.4, 2.6 * down + 0.5), layout="constrained")
+        axes = figure.subplots(down, across, squeeze=False)
+        for ax, (title, part) in zip(axes.flat, panels, strict=False):
+            ax.set_title(title)
+            panel(ax, part)
+        for ax in axes.flat[len(panels) :]:
+            ax.set_axis_off()
+        lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
+        figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=min(len(lines), 2 * across))
+        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            content = io.BytesIO()
+            figure.savefig(content, format=kind, dpi=200, metadata=metadata)
+            replace_file(directory / f"figure.{kind}", content.getvalue())
+    replace_file(directory / "figure.csv", shown.to_csv(index=False, lineterminator="\n"))
+    return True
+
+
+def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
+    """The rows to show and how: distributions of ratios, else variances, else errors."""
+    metric = summary["metric"]
+    if len(found := summary[metric.str.match(QUANTILE)]):
+        return found, ratio_distribution
+    if len(found := summary[metric.isin(("variance_closed_form", "variance_empirical"))]):
+        return found, variances
+    return summary[metric == "rel_frobenius"], errors
+
+
+def panels_of(shown: "pd.DataFrame") -> Iterator[tuple[str, "pd.DataFrame"]]:
+    for keys, part in shown.groupby(["dataset", "kernel", "degree"], sort=False, dropna=False):
+        dataset, kernel, degree = keys
+        yield f"{dataset}, {kernel}" + (f", p = {degree:.0f}" if degree == degree else ""), part
+
+
+def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
+    """Mean and standard deviation over seeds against the number of features."""
+    for sketch, curve in part.groupby("sketch", sort=False):
+        curve = curve.sort_values("features")
+        style = line_style(str(sketch)) | more
+        ax.errorbar(curve["features"], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
+    ax.set_xscale("log", base=2)
+    ax.set_xlabel("features")
+    ticks = sorted(part["features"].unique())
+    ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    _log_values(ax)
+
+
+def _log_values(ax: "Axes") -> None:
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+    ax.set_yscale("log")
+    ax.minorticks_off()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _columns(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Sketches side by side, where all have one number of features."""
+    for place, (sketch, one) in enumerate(part.groupby("sketch", sort=False)):
+        ax.errorbar([place], one["mean"], one["std"].fillna(0), capsize=2, **line_style(str(sketch)))
+    ax.set_xticks([])
+    ax.set_xlim(-0.7, place + 0.7)
+    ax.set_xlabel(f"{part['features'].iloc[0]:.0f} features")
+    _log_values(ax)
+
+
+def errors(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Relative Frobenius error of each sketch."""
+    (_curves if part["features"].nunique() > 1 else _columns)(ax, part)
+    ax.set_ylabel("relative Frobenius error")
+
+
+def variances(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Closed form as a line, Monte Carlo as crosses on it."""
+    _curves(ax, part[part["metric"] == "variance_closed_form"])
+    empirical = part[part["metric"] == "variance_empirical"]
+    if len(empirical):
+        _curves(ax, empirical, linestyle="", marker="x", label="Monte Carlo")
+    ax.set_ylabel("variance of the kernel estimate")
+
+
+def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Empirical distribution of Var(sketch)/Var(real sketch) over pairs [Wacker 2022, Fig. 3.3, 4.1, 4.2]."""
+    for (sketch, features), curve in part.groupby(["sketch", "features"], sort=False):
+        level = curve["metric"].str.extract(QUANTILE)[0].astype(float) / 100
+        style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, D = {features:.0f}"}
+        ax.plot(curve["mean"], level, **style)
+    ax.axvline(1, color="black", linewidth=0.8)
+    ax.set_xlabel("variance / variance of the real sketch")
+    ax.set_ylabel("fraction of pairs")
+    ax.set_ylim(0, 1)

@@ -1,0 +1,42 @@
+"""One colour for each family of sketches and one line for each of its variants, in every figure.
+
+The colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+"""
+
+from typing import Any
+
+FAMILIES = {
+    "gaussian": "#E69F00",
+    "rademacher": "#0072B2",
+    "tensorsrht": "#D55E00",
+    "stacked_tensorsrht": "#009E73",
+    "identity": "#000000",
+    "exact": "#7F7F7F",
+}
+OTHERS = ("#CC79A7", "#56B4E9", "#F0E442")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "": {"linestyle": "-", "marker": "o"},
+    "complex": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+    "ctr": {"linestyle": "--", "marker": "s"},
+}
+
+# Column width of a paper, readable there; the salt makes the same figure the same file.
+RC = {
+    "font.size": 8,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "svg.hashsalt": "rfbench",
+}
+
+
+def line_style(sketch: str) -> dict[str, Any]:
+    variant, _, family = sketch.partition("_")
+    if variant not in VARIANTS:
+        variant, family = "", sketch
+    colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
+    return {"color": colour, "label": sketch, **VARIANTS[variant]}

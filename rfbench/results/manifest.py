@@ -1,0 +1,64 @@
+"""run.json: what was run, with what, on what."""
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rfbench import __version__
+from rfbench.results.files import replace_file
+
+
+def write_manifest(directory: Path, config: Mapping[str, Any], **facts: Any) -> None:
+    manifest = {
+        "config": config,
+        **facts,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "peak_bytes": peak_bytes(),
+        "meter": "none",
+        "versions": {"rfbench": __version__, "python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
+        "blas": blas(),
+        "machine": {"system": platform.platform(), "processor": processor(), "cores": os.cpu_count()},
+        "git": git_state(),
+    }
+    replace_file(directory / "run.json", json.dumps(manifest, indent=1, default=str) + "\n")
+
+
+def peak_bytes() -> int:
+    """The most memory this process has had resident."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def blas() -> list[dict[str, Any]]:
+    from threadpoolctl import threadpool_info
+
+    keys = ("internal_api", "version", "num_threads", "architecture")
+    return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+
+
+def git_state() -> str | None:
+    """Commit of the checkout the program runs from, with + where it was changed."""
+    here = Path(__file__).resolve().parents[2]
+    if not (here / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True).stdout.strip()
+
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain") else "")

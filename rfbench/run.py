@@ -1,0 +1,119 @@
+"""One job: data → features → measures → rows, seed by seed; only what is missing is computed."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rfbench.checks import InputError
+from rfbench.config.schema import Job, feature_count
+from rfbench.datasets import load
+from rfbench.datasets.base import Dataset
+from rfbench.datasets.prepare import Split, prepared_split
+from rfbench.kernels import Kernel
+from rfbench.results.manifest import write_manifest
+from rfbench.results.rows import Results, only_writer
+from rfbench.seeds import rng_for
+from rfbench.tasks import Trial
+
+log = logging.getLogger("rfbench")
+KERNEL_ROWS = 1000  # training rows from which a kernel learns its median distance
+
+
+def run(job: Job, directory: Path, keep_going: bool) -> Results:
+    """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
+    with only_writer(directory):
+        results = Results(directory, bool(job.config["force"]))
+        start, before = perf_counter(), len(results.rows)
+        try:
+            for rows in trials(job, results.done):
+                results.add(rows)
+                log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+        except Exception as error:
+            if isinstance(error, InputError) and not keep_going:
+                raise
+            results.add([job_columns(job, job.kernel) | failure(error)])
+        if len(results.rows) > before:
+            write_manifest(directory, job.config, seconds=perf_counter() - start)
+        return results
+
+
+def trials(job: Job, done: set[tuple[int, int]]) -> Iterator[list[dict[str, Any]]]:
+    """The rows of every trial that is not done yet, in the order of seeds."""
+    from tqdm import tqdm
+
+    config = job.config
+    dataset = load(config["dataset"], data_dir=config["data_dir"], download=config["download"])
+    # What a sketch makes of D does not depend on the kernel's numbers, so the unfitted one will do.
+    counts = list(dict.fromkeys(_count(job, given, dataset) for given in job.features))
+    missing = {seed: [D for D in counts if (D, seed) not in done] for seed in job.seeds}
+    total = sum(map(len, missing.values()))
+    with (
+        job.engine.running(),
+        tqdm(total=total, desc=job.name, unit="trial", delay=2, disable=None, leave=False) as bar,
+    ):
+        for seed, wanted in missing.items():
+            if wanted:
+                for rows in repetition(job, dataset, seed, wanted):
+                    yield rows
+                    bar.update()
+
+
+def _count(job: Job, given: int | str, dataset: Dataset) -> int:
+    sketch, d = job.sketch(job.kernel), dataset.X.shape[1]
+    D = sketch.count(d, feature_count(given, d))
+    if objection := sketch.objection(D):
+        raise InputError(objection)
+    return D
+
+
+def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
+    """One split, one exact answer, and a trial for each number of features."""
+    split = prepared_split(dataset, job.preparation, seed, job.dtype)
+    sample = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+    kernel = job.kernel.fit(sample)
+    if objection := kernel.objection(sample):
+        raise InputError(objection)
+    reference = job.task.reference(split, kernel, seed, job.engine)
+    for D in wanted:
+        columns = job_columns(job, kernel) | split_columns(dataset, split) | {"features": D, "seed": seed}
+        try:
+            measures = list(job.task.measure(trial(job, kernel, sample, D, seed), reference))
+            yield [
+                columns | measure._asdict() | {"value": repr(float(measure.value)), "status": "ok"}
+                for measure in measures
+            ]
+        except InputError:
+            raise
+        except Exception as error:
+            yield [columns | failure(error)]
+
+
+def trial(job: Job, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
+    name, d = job.config["sketch"]["name"], sample.shape[1]
+    sketch = job.sketch(kernel).adapt(sample, D)
+
+    def draw(k: int) -> Any:
+        return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
+
+    return Trial(sketch, job.real_twin(kernel), D, draw, job.engine)
+
+
+def job_columns(job: Job, kernel: Kernel) -> dict[str, Any]:
+    config = job.config
+    names = {key: config[key]["name"] for key in ("dataset", "task", "sketch")}
+    return names | {"kernel": kernel.name, "degree": "" if kernel.exponent is None else kernel.exponent}
+
+
+def split_columns(dataset: Dataset, split: Split) -> dict[str, Any]:
+    return {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
+
+
+def failure(error: Exception) -> dict[str, Any]:
+    """A failed row has a reason and no number; the traceback is in the log."""
+    log.error("failed", exc_info=error)
+    reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return {"status": "failed", "message": " ".join(reason.split())}

@@ -1,0 +1,16 @@
+"""Step 4 of the data's way: Φ → measures.  Every task by name."""
+
+from typing import Any
+
+from rfbench.registry import build, find
+from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.kernel_error import KernelError
+from rfbench.tasks.variance import Variance
+
+__all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
+
+TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance)}
+
+
+def make_task(name: str, **options: Any) -> Task:
+    return build("task", find("task", name, TASKS), options)

@@ -1,0 +1,87 @@
+"""How far the estimated kernel matrix of test rows is from the exact one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from rfbench.blocks import spans
+from rfbench.checks import require
+from rfbench.datasets.prepare import Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.tasks.base import Measure, Task, Trial
+
+Array = NDArray[Any]
+TILE = 512  # rows of a tile of the kernel matrix
+MOST_ROWS = 20_000  # the matrix of that many rows takes 3.2 GB
+
+
+@dataclass(frozen=True)
+class KernelError(Task):
+    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn anew for every seed."""
+
+    name = "kernel_error"
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        require(1 <= self.rows <= MOST_ROWS, "task.rows", f"from 1 to {MOST_ROWS}", self.rows)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, float]:
+        """(X, K, ‖K‖₂)."""
+        X = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
+        K = np.empty((len(X), len(X)))
+        for (i, j), tile in engine.map(lambda ij: (ij, kernel.gram(X[ij[0]], X[ij[1]])), tiles(len(X))):
+            K[i, j], K[j, i] = tile, tile.T
+        return X, K, spectral_norm(K)
+
+    def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
+        X, K, norm = reference
+        features = trial.draw(0)
+        start = perf_counter()
+        Phi = trial.engine.transform(features, X)
+        seconds = perf_counter() - start
+
+        error = np.empty_like(K)  # of the real part, which is what a model uses
+        imaginary = 0.0
+
+        def compare(ij: tuple[slice, slice]) -> tuple[tuple[slice, slice], Array]:
+            i, j = ij
+            return ij, features.product(Phi[i], Phi[j])
+
+        for (i, j), tile in trial.engine.map(compare, tiles(len(X))):
+            error[i, j] = tile.real - K[i, j]
+            error[j, i] = error[i, j].T
+            imaginary += (1 if i == j else 2) * float(np.sum(tile.imag**2, dtype=np.float64))
+
+        squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
+        yield Measure("rel_frobenius", np.sqrt(squared) / scale)
+        if np.iscomplexobj(Phi):
+            yield Measure("rel_frobenius_complex", np.sqrt(squared + imaginary) / scale)
+        yield Measure("rel_spectral", spectral_norm(error) / norm)
+        yield Measure("max_abs_error", float(np.abs(error).max()))
+        yield Measure("transform_seconds", seconds, "s")
+
+
+def tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """Row and column ranges that cover the upper triangle of an n × n matrix."""
+    for start, stop in spans(n, TILE):
+        for left, right in spans(stop, TILE):
+            yield slice(left, right), slice(start, stop)
+
+
+def spectral_norm(A: Array) -> float:
+    """The largest |eigenvalue| of a symmetric matrix."""
+    if len(A) < 32 or not A.any():
+        return float(np.abs(np.linalg.eigvalsh(A)).max())
+    # A fixed start makes the last bits repeat, and 1/√n alone is often an eigenvector.
+    start = np.cos(np.arange(len(A)))
+    try:
+        return float(np.abs(eigsh(A, 1, v0=start, tol=1e-6, return_eigenvectors=False)[0]))
+    except ArpackNoConvergence:
+        return float(np.abs(np.linalg.eigvalsh(A)).max())

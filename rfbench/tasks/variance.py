@@ -1,0 +1,76 @@
+"""The variance of a kernel estimate: in closed form beside Monte Carlo, and against the real sketch of its family.
+
+The ratios of closed forms over all pairs of `rows` rows, real sketch below, are stored as 101 quantiles: the
+empirical distribution functions of Wacker 2022, Fig. 3.3, 4.1 and 4.2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.blocks import spans
+from rfbench.checks import require
+from rfbench.datasets.prepare import Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.sketches import ClosedForm
+from rfbench.tasks.base import Measure, Task, Trial
+
+Array = NDArray[Any]
+DRAWS = 32  # draws to a work item
+
+
+@dataclass(frozen=True)
+class Variance(Task):
+    """Closed form and Monte Carlo over `draws` on `pairs` pairs of test rows; ratios on all pairs of `rows` rows."""
+
+    name = "variance"
+    draws: int = 1000
+    pairs: int = 100
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        require(self.draws == 0 or self.draws >= 2, "task.draws", "0 (no Monte Carlo) or at least 2", self.draws)
+        require(self.pairs >= 1, "task.pairs", "at least 1", self.pairs)
+        require(2 <= self.rows <= 5000, "task.rows", "from 2 to 5000", self.rows)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array]:
+        """(rows, two rows of each pair)."""
+        X = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
+        i, j = np.triu_indices(len(X), 1)
+        which = rng_for(seed, "variance", "pairs").choice(len(i), min(self.pairs, len(i)), replace=False)
+        return X, np.array([i[which], j[which]])
+
+    def measure(self, trial: Trial, reference: tuple[Array, Array]) -> Iterator[Measure]:
+        X, (i, j) = reference
+        sketch = trial.sketch
+        exact = sketch.variance(X, X, trial.D) if isinstance(sketch, ClosedForm) else None
+        if exact is not None:
+            yield Measure("variance_closed_form", float(exact[i, j].mean()))
+        if self.draws:
+            empirical = self._monte_carlo(trial, X, i, j)
+            yield Measure("variance_empirical", float(empirical.mean()))
+            if exact is not None and (exact[i, j] > 0).all():
+                yield Measure("empirical_over_closed_form", float((empirical / exact[i, j]).mean()))
+        if exact is not None and isinstance(trial.real_twin, ClosedForm):
+            above = np.triu_indices(len(X), 1)
+            ratios = exact[above] / trial.real_twin.variance(X, X, trial.D)[above]
+            yield Measure("ratio_to_real_below_1", float(np.mean(ratios < 1)))
+            for percent, value in enumerate(np.nanquantile(ratios, np.linspace(0, 1, 101))):
+                yield Measure(f"ratio_to_real_q{percent:03d}", float(value))
+
+    def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
+        """E|k̂ − E k̂|² of each pair, from the draws."""
+        rows, place = np.unique(np.concatenate((i, j)), return_inverse=True)
+        X, (i, j) = X[rows], place.reshape(2, -1)
+
+        def estimates(span: tuple[int, int]) -> Array:
+            maps = (trial.draw(k) for k in range(*span))
+            return np.array([np.einsum("pf,pf->p", (Phi := m(X))[i], Phi[j].conj()) for m in maps])
+
+        values = np.concatenate(list(trial.engine.map(estimates, spans(self.draws, DRAWS))))
+        return np.var(values.astype(np.result_type(values, np.float64)), axis=0, ddof=1)
