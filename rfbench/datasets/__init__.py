@@ -1,0 +1,49 @@
+"""Data sets by name: embedded, from the user's files, from the cache, or fetched, in this order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.datasets import own
+from rfbench.datasets.base import Dataset
+from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.convert import at_hand, converted
+from rfbench.datasets.embedded import load_embedded
+from rfbench.datasets.obtain import fetched
+from rfbench.datasets.sources import SOURCES
+from rfbench.datasets.synthetic import load_synthetic
+
+__all__ = ["load", "names", "status"]
+
+
+def names() -> list[str]:
+    """Every data set that needs no file of the user's own."""
+    return [*EMBEDDED, *CATALOGUE, "synthetic"]
+
+
+def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
+    """The data set of a config; its `prepare` is left to the caller."""
+    name = config["name"]
+    if config.get("file"):
+        return own.load_own(config)
+    if name == "synthetic":
+        return load_synthetic(config)
+    if name in EMBEDDED:
+        return load_embedded(name)
+    if name not in CATALOGUE:
+        raise InputError(f"no dataset {name!r}; {did_you_mean(name, names())}")
+    files = at_hand(name, data_dir) or fetched(name, data_dir, download)
+    return converted(name, files)
+
+
+def status(name: str, data_dir: str | None) -> str:
+    """Whether a set can be used right now, from a look at file names only."""
+    if name in EMBEDDED:
+        return "embedded"
+    if name == "synthetic":
+        return "generated"
+    if name not in CATALOGUE:
+        return "own file" if own.recipe(name).is_file() else "unknown"
+    if at_hand(name, data_dir):
+        return "at hand"
+    return "to be fetched" if name in SOURCES else "to be put by hand"

@@ -1,0 +1,126 @@
+"""rfbench data: fetch published sets, add own files, verify what is at hand."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.datasets import names, own
+from rfbench.datasets.base import Dataset
+from rfbench.datasets.cache import cache_dir, made
+from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.convert import at_hand, convert, converted
+from rfbench.datasets.fingerprints import FINGERPRINTS
+from rfbench.datasets.obtain import fetched
+from rfbench.datasets.store import fingerprint, open_arrays
+
+NOT_FILES = {**dict.fromkeys(EMBEDDED, "embedded in scikit-learn"), "synthetic": "generated, not stored"}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rfbench data",
+        description=__doc__,
+        epilog="Files are looked for in RFBENCH_DATA/<name>/, then in the cache (RFBENCH_CACHE, "
+        "else rfbench/ in the user's cache directory).",
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check")
+    get = verbs.add_parser("get", help="fetch published sets into the cache", description=get_sets.__doc__)
+    get.add_argument("names", nargs="+", metavar="NAME", help="as in 'rfbench list datasets'")
+    add = verbs.add_parser("add", help="make dataset=NAME work for a file of yours", description=own.add.__doc__)
+    add.add_argument("file", type=Path, help="CSV, white space or ARFF table, NPY, NPZ or LIBSVM; also .gz or .xz")
+    add.add_argument("--name", required=True, help="the name to use: dataset=NAME")
+    add.add_argument("--target", metavar="COLUMN", help="name or index of the target column (default: the last)")
+    add.add_argument("--task", choices=["classification", "regression"], help="default: by the look of the target")
+    add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the columns of the first file")
+    check = verbs.add_parser("check", help="verify what is at hand", description=check_sets.__doc__)
+    check.add_argument("names", nargs="*", metavar="NAME", help="default: every set at hand")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    options = _parser().parse_args(argv)
+    if options.verb == "get":
+        return get_sets(options.names)
+    if options.verb == "check":
+        return check_sets(options.names)
+    print(own.add(options.file, options.name, options.target, options.task, options.test))
+    return 0
+
+
+def _refuse_unknown(wanted: Sequence[str]) -> None:
+    known = {*names(), *own.names()}
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"no dataset '{name}'; {did_you_mean(name, known)}")
+
+
+def get_sets(wanted: Sequence[str]) -> int:
+    """Fetch published sets, each with its checksum verified; sets at hand are left alone."""
+    _refuse_unknown(wanted)
+    failed = 0
+    for name in wanted:
+        if name not in CATALOGUE:
+            print(f"{name}: {NOT_FILES.get(name, 'an own file, in the cache')}")
+            continue
+        try:
+            here = at_hand(name, None)
+            files = here or fetched(name, None, download=True)
+            print(f"{name}: {'at hand already' if here else 'fetched'}, in {files[0].parent}")
+        except InputError as error:
+            print(f"rfbench: error: {error}", file=sys.stderr)
+            failed = 1
+    return failed
+
+
+def check_sets(wanted: Sequence[str]) -> int:
+    """Read the sets at hand anew and compare them with what was published; exit code 1 if one is bad."""
+    _refuse_unknown(wanted)
+    failed = 0
+    for name in wanted or [*names(), *own.names()]:
+        try:
+            verdict = _check_published(name) if name in CATALOGUE else _check_other(name)
+        except InputError as error:
+            verdict, failed = f"BAD: {error}", 1
+        if verdict:
+            print(f"{name}: {verdict}")
+        elif wanted:
+            print(f"{name}: not at hand; 'rfbench data get {name}' fetches it")
+            failed = 1
+    return failed
+
+
+def _check_published(name: str) -> str:
+    files = at_hand(name, None)
+    if files is None:
+        return ""
+    with tempfile.TemporaryDirectory(dir=made(cache_dir())) as scratch:
+        convert(name, files, Path(scratch, "fresh"))
+        fresh = fingerprint(open_arrays(name, Path(scratch, "fresh")))
+    data = converted(name, files)
+    known = FINGERPRINTS.get(name)
+    if fresh != (known or fresh):
+        raise InputError(f"{files[0].parent} holds other rows than the published ones; delete it and fetch it again")
+    if fingerprint(data) != fresh:
+        raise InputError(f"the arrays in the cache are damaged; delete {cache_dir() / 'arrays'}")
+    return f"good, {_shape(data)}, " + ("as published" if known else "by shape; no fingerprint is known")
+
+
+def _check_other(name: str) -> str:
+    if name in NOT_FILES:
+        return NOT_FILES[name]
+    data = own.load_named(name)
+    for start in range(0, data.X.shape[0], 10_000):
+        if not np.isfinite(data.X.read(start, start + 10_000)).all():
+            raise InputError(
+                f"rows {start} to {start + 10_000} are damaged; delete {own.recipe(name)} and add it again"
+            )
+    return f"good, {_shape(data)}, own file"
+
+
+def _shape(data: Dataset) -> str:
+    return f"{data.X.shape[0]} rows of {data.X.shape[1]} columns"

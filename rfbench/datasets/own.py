@@ -1,0 +1,137 @@
+"""A user's own file as a data set: checked, converted into the cache, and given a YAML to be named by."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rfbench.checks import InputError, require
+from rfbench.datasets.base import Array, Dataset
+from rfbench.datasets.binary import checked, read_npy, read_npz
+from rfbench.datasets.cache import cache_dir, made, whole
+from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.files import checksum, opened
+from rfbench.datasets.readers import libsvm_parts
+from rfbench.datasets.store import open_arrays, write_rows, write_targets
+from rfbench.datasets.tables import CELLS_PER_CHUNK, Block, read_table
+
+MOST_CLASSES = 20  # whole numbers of more values than this are taken as measurements
+
+
+def recipe(name: str) -> Path:
+    """The YAML that makes dataset=NAME work."""
+    return cache_dir() / "conf" / "dataset" / f"{name}.yaml"
+
+
+def load_own(config: Mapping[str, Any]) -> Dataset:
+    """The data set of a YAML that `add` wrote."""
+    name, directory = config["name"], Path(config["file"])
+    meta = directory / "meta.json"
+    if not meta.is_file() or json.loads(meta.read_text())["sha256"] != config.get("sha256"):
+        raise InputError(
+            f"dataset '{name}' wants the arrays that 'rfbench data add' made in {directory}, which are gone "
+            f"or others; delete {recipe(name)} and add the file again"
+        )
+    return open_arrays(name, directory)
+
+
+def names() -> list[str]:
+    """The user's own data sets."""
+    return sorted(yaml.stem for yaml in recipe("").parent.glob("[A-Za-z]*.yaml"))
+
+
+def load_named(name: str) -> Dataset:
+    """The data set of a name that `add` was given."""
+    lines = [line.split(": ", 1) for line in recipe(name).read_text().splitlines()[1:]]
+    keys = dict(lines)
+    return load_own({**keys, "file": json.loads(keys["file"])})
+
+
+def add(file: Path, name: str, target: str | None, task: str | None, test: Path | None) -> str:
+    """Make dataset=NAME work; what was understood comes back in one line."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise InputError(f"--name must be a letter, then letters, digits and _; {name!r} was given")
+    if name in (*CATALOGUE, *EMBEDDED, "synthetic"):
+        raise InputError(f"'{name}' is a built-in data set; choose another --name, e.g. my_{name}")
+    files = [file, test] if test else [file]
+    for path in files:
+        require(path.is_file(), "the file to add", "a CSV, NPY, NPZ or LIBSVM file that exists", str(path))
+    sums = [checksum(path) for path in files]
+    digest = hashlib.sha256(repr((sums, target, task)).encode()).hexdigest()[:12]
+    directory, yaml = cache_dir() / "own" / f"{name}-{digest}", recipe(name)
+    if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text():
+        raise InputError(f"'{name}' exists with other content; choose another --name or delete {yaml} first")
+    if not directory.is_dir():
+        with whole(directory) as part:
+            _convert(part, files, target, task, sums[0])
+    data = open_arrays(name, directory)
+    n, d = data.X.shape
+    what = f"{data.classes} classes" if data.classes else "regression"
+    _write_recipe(yaml, f"# Own file {file.name}: {n} rows of {d} columns, {what}", name, directory, sums[0])
+    split = f", the first {data.n_train} for training" if data.n_train else ""
+    return f"dataset={name} is ready: {n} rows{split}, {d} columns, {what}"
+
+
+def _write_recipe(yaml: Path, comment: str, name: str, directory: Path, sha256: str) -> None:
+    part = made(yaml.parent) / f".{name}.part"
+    # A JSON string is a YAML string, whatever characters the path has.
+    file = json.dumps(str(directory))
+    keys = f"name: {name}\nfile: {file}\nsha256: {sha256}\nprepare: [standardize, unit_norm]\n"
+    part.write_text(f"{comment}\n{keys}")
+    part.replace(yaml)
+
+
+def _convert(part: Path, files: Sequence[Path], target: str | None, task: str | None, sha256: str) -> None:
+    lengths: list[int] = []
+
+    def counted() -> Iterator[Block]:
+        for blocks in parts_of(files, target):
+            lengths.append(0)
+            for X, y in blocks:
+                lengths[-1] += len(X)
+                yield X, y
+
+    _, y = write_rows(part / "X.npy", counted(), "float64")
+    if task == "regression" and y.dtype.kind == "U":
+        raise InputError(f"--task regression wants numbers as targets; {files[0].name} has {str(y[0])!r}")
+    n_train = lengths[0] if len(lengths) == 2 else None
+    write_targets(part, y, classification=is_classes(y, task), n_train=n_train, sha256=sha256)
+
+
+def is_classes(y: Array, task: str | None) -> bool:
+    """Words are classes, and so are whole numbers of few values, unless the user says otherwise."""
+    if task or y.dtype.kind == "U":
+        return task != "regression"
+    values = np.unique(y).astype(float)
+    return len(values) <= MOST_CLASSES and bool((values == values.round()).all())
+
+
+def parts_of(files: Sequence[Path], target: str | None) -> list[Iterator[Block]]:
+    """The rows of the file, then those of the test file.  The content tells the format, not the name."""
+    with opened(files[0]) as handle:
+        head = handle.read(4096)
+    if head.startswith(b"\x93NUMPY"):
+        return [checked(path, _npy_blocks(path, target)) for path in files]
+    if head.startswith(b"PK"):
+        return [checked(path, [block]) for path in files for block in read_npz(path)]
+    if re.match(rb"\s*[^\s,;]+[ \t]+\d+:\S", head):
+        return libsvm_parts(files)
+    return [read_table(path, -1 if target is None else target) for path in files]
+
+
+def _npy_blocks(path: Path, target: str | None) -> Iterator[Block]:
+    array = read_npy(path)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise InputError(f"{path.name}: rows of features and a target are wanted; its shape is {array.shape}")
+    try:
+        y = range(array.shape[1])[int(target or -1)]
+    except (ValueError, IndexError):
+        raise InputError(f"--target must be an index below {array.shape[1]}; {target!r} was given") from None
+    rows = max(1, CELLS_PER_CHUNK // array.shape[1])
+    for i in range(0, len(array), rows):
+        block = np.asarray(array[i : i + rows])
+        yield np.delete(block, y, axis=1), block[:, y]
