@@ -7,5 +7,5 @@ import numpy as np
 
 def rng_for(seed: int, *names: object) -> np.random.Generator:
     """A generator that depends on the seed and the names, on any machine, and on nothing else."""
-    digest = hashlib.blake2b("/".join(map(str, names)).encode(), digest_size=16).digest()
-    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+    digest = hashlib.blake2b(repr([str(name) for name in names]).encode(), digest_size=16).digest()
+    return np.random.default_rng([seed, *np.frombuffer(digest, "<u4").tolist()])

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+PANEL = ["dataset", "kernel", "degree"]
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
 
@@ -24,8 +25,8 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
     if shown.empty:
         return False
     with mpl.rc_context(RC):  # type: ignore[arg-type]
-        panels = list(panels_of(shown))
-        across = min(len(panels), 3)
+        panels = list(panels_of(shown, ["dataset", "kernel"] if panel is ratio_distribution else PANEL))
+        across = 2 if len(panels) == 4 else min(len(panels), 3)
         down = -(-len(panels) // across)
         figure = Figure(figsize=(3.4 * across + 0.4, 2.6 * down + 0.5), layout="constrained")
         axes = figure.subplots(down, across, squeeze=False)
@@ -54,10 +55,10 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
     return summary[metric == "rel_frobenius"], errors
 
 
-def panels_of(shown: "pd.DataFrame") -> Iterator[tuple[str, "pd.DataFrame"]]:
-    for keys, part in shown.groupby(["dataset", "kernel", "degree"], sort=False, dropna=False):
-        dataset, kernel, degree = keys
-        yield f"{dataset}, {kernel}" + (f", p = {degree:.0f}" if degree == degree else ""), part
+def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
+    for names, part in shown.groupby(keys, sort=False, dropna=False):
+        degree = [f"p = {name:.0f}" for name in names[2:] if name == name]
+        yield ", ".join([*names[:2], *degree]), part
 
 
 def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
@@ -109,9 +110,14 @@ def variances(ax: "Axes", part: "pd.DataFrame") -> None:
 
 def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
     """Empirical distribution of Var(sketch)/Var(real sketch) over pairs [Wacker 2022, Fig. 3.3, 4.1, 4.2]."""
-    for (sketch, features), curve in part.groupby(["sketch", "features"], sort=False):
+    import matplotlib as mpl
+
+    curves = list(part.groupby(["sketch", "degree", "features"], sort=False))
+    for place, ((sketch, degree, features), curve) in enumerate(curves):
         level = curve["metric"].str.extract(QUANTILE)[0].astype(float) / 100
-        style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, D = {features:.0f}"}
+        style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, p = {degree:.0f}, D = {features:.0f}"}
+        if len(curves) > 1:
+            style["color"] = mpl.colormaps["viridis"](0.9 * place / (len(curves) - 1))
         ax.plot(curve["mean"], level, **style)
     ax.axvline(1, color="black", linewidth=0.8)
     ax.set_xlabel("variance / variance of the real sketch")

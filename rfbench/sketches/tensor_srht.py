@@ -65,19 +65,21 @@ class TensorSRHTMap(FeatureMap):
         b, h, last = len(X), padded(self.d), len(self.index) - 1
         columns = scratch("columns", (self.d, b), X.dtype)
         columns[...] = X.T
+        U, spare = (scratch(role, (h, b), self.dtype) for role in ("transform", "spare"))
         product, factor = (scratch(role, (self.D, b), self.dtype) for role in ("product", "factor"))
         for i, (signs, index) in enumerate(zip(self.signs, self.index, strict=True)):
-            np.take(self._project(columns, signs, h), index, axis=0, out=factor if i else product, mode="clip")
+            projected = _project(columns, signs, U, spare)
+            np.take(projected, index, axis=0, out=factor if i else product, mode="clip")
             if i:
                 np.multiply(product, factor, out=out.T if i == last else product)
         if not last:
             out.T[...] = product
 
-    def _project(self, columns: Array, signs: Array, h: int) -> Array:
-        """H D x.  H mixes rows, not the halves of a number: a complex block is a real one, twice as wide."""
-        U, spare = (scratch(role, (h, columns.shape[1]), self.dtype) for role in ("transform", "spare"))
-        real = signs.real.dtype
-        for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
-            np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[: self.d])
-        U[self.d :] = 0
-        return transform(U.view(real), spare.view(real)).view(self.dtype)
+
+def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
+    """H D x, in U or spare.  H mixes rows, not the halves of a number: a complex block is a real one, twice as wide."""
+    d, real = len(signs), signs.real.dtype
+    for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
+        np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[:d])
+    U[d:] = 0
+    return transform(U.view(real), spare.view(real)).view(U.dtype)

@@ -17,7 +17,8 @@ from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
-from rfbench.sketches import ClosedForm
+from rfbench.sketches import ClosedForm, Sketch
+from rfbench.sketches.exact import Exact, Identity
 from rfbench.tasks.base import Measure, Task, Trial
 
 Array = NDArray[Any]
@@ -37,6 +38,11 @@ class Variance(Task):
         require(self.draws == 0 or self.draws >= 2, "task.draws", "0 (no Monte Carlo) or at least 2", self.draws)
         require(self.pairs >= 1, "task.pairs", "at least 1", self.pairs)
         require(2 <= self.rows <= 5000, "task.rows", "from 2 to 5000", self.rows)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if isinstance(sketch, Exact | Identity):
+            return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
+        return None
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array]:
         """(rows, two rows of each pair)."""

@@ -1,0 +1,72 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_blas_thread():
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_cache(request, tmp_path_factory, monkeypatch):
+    """No test writes into the user's cache; real data are converted once for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("RFBENCH_CACHE", str(base / "rfbench-cache"))
+
+
+def _unit(X):
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="session")
+def wine():
+    """15 real rows of 13 columns, standardized and of length 1: 105 pairs with inner products of both signs."""
+    from sklearn.datasets import load_wine
+
+    X = load_wine().data
+    X = _unit((X - X.mean(0)) / X.std(0))
+    X = np.ascontiguousarray(X[np.random.default_rng(1).choice(len(X), 15, replace=False)])
+    X.flags.writeable = False
+    return X
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """300 real rows of 64 non-negative columns, of length 1."""
+    from sklearn.datasets import load_digits
+
+    X = np.ascontiguousarray(_unit(load_digits().data[:300]))
+    X.flags.writeable = False
+    return X
+
+
+@pytest.fixture
+def data_dir():
+    """The real data sets."""
+    path = os.environ.get("RFBENCH_DATA")
+    if not path:
+        pytest.skip("RFBENCH_DATA is not set: no real data sets at hand")
+    return path
+
+
+@pytest.fixture
+def rfbench(tmp_path):
+    """Runs the command in an empty directory, as a user would."""
+
+    def call(*words, cwd=tmp_path, **options):
+        environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+        command = [sys.executable, "-m", "rfbench", *map(str, words)]
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, **options)
+
+    return call

@@ -1,0 +1,81 @@
+"""The definitions again, as slow loops.  Imports nothing from the program."""
+
+import itertools
+
+import numpy as np
+
+
+def hadamard(d):
+    H = np.ones((1, 1))
+    while len(H) < d:
+        H = np.block([[H, H], [H, -H]])
+    return H
+
+
+def product_features(X, W):
+    """Φ(x)_l = Π_i ⟨w_il, x⟩ for W of shape (p, d, D)."""
+    p, d, D = W.shape
+    Phi = np.ones((len(X), D), complex)
+    for row, x in enumerate(X):
+        for l in range(D):
+            for i in range(p):
+                Phi[row, l] *= sum(W[i, k, l] * x[k] for k in range(d))
+    return Phi
+
+
+def srht_features(X, signs, index):
+    """Φ(x)_l = Π_i (H D_i x)_{index_il}; signs (p, d), x padded with zeros."""
+    p, d = signs.shape
+    size = 1
+    while size < d:
+        size *= 2
+    H = hadamard(size)
+    Phi = np.ones((len(X), index.shape[1]), complex)
+    for row, x in enumerate(X):
+        for i in range(p):
+            for l, at in enumerate(index[i]):
+                Phi[row, l] *= sum(H[at, k] * signs[i, k] * x[k] for k in range(d))
+    return Phi
+
+
+def kernel_matrix(X, k):
+    return np.array([[k(x, y) for y in X] for x in X])
+
+
+def srht_moments(x, y, p, D, letters, stacked):
+    """(E k̂, E|k̂|², E k̂²) of TensorSRHT, by going through all signs and all shuffles.
+
+    k̂ = Σ_l Π_i c_il / D with c_il = (H D_i x)_l conj((H D_i y)_l) at shuffled places.  Degrees are independent, so
+    the moments of Π_i are powers of those of one degree.
+    """
+    d = len(x)
+    H = hadamard(d)
+    blocks = [list(range(s, min(s + d, D))) for s in range(0, D, d)] if stacked else [list(range(D))]
+    rows = list(range(d)) * (1 if stacked else -(-D // d))
+    mean, second, pseudo = np.zeros(D, complex), np.zeros((D, D), complex), np.zeros((D, D), complex)
+    count = 0
+    shuffles = list(itertools.permutations(rows))
+    for z in itertools.product(letters, repeat=d):
+        a, b = H @ (np.array(z) * x), H @ (np.array(z) * y)
+        products = a * b.conj()
+        for shuffle in shuffles:
+            c = products[list(shuffle)]
+            size = min(len(c), D)
+            mean[:size] += c[:size]
+            second[:size, :size] += np.outer(c[:size], c[:size].conj())
+            pseudo[:size, :size] += np.outer(c[:size], c[:size])
+            count += 1
+    mean, second, pseudo = mean / count, second / count, pseudo / count
+    if stacked:  # block 0 stands for all: alike within a block, independent between blocks
+        full_mean = np.full(D, mean[0])
+        within = {True: (second, pseudo), False: None}
+        S, P = np.empty((D, D), complex), np.empty((D, D), complex)
+        of = {l: (n, l - block[0]) for n, block in enumerate(blocks) for l in block}
+        for l in range(D):
+            for m in range(D):
+                same = of[l][0] == of[m][0]
+                i, j = of[l][1], of[m][1]
+                S[l, m] = within[True][0][i, j] if same else full_mean[l] * full_mean[m].conj()
+                P[l, m] = within[True][1][i, j] if same else full_mean[l] * full_mean[m]
+        mean, second, pseudo = full_mean, S, P
+    return (mean**p).sum() / D, (second**p).sum() / D**2, (pseudo**p).sum() / D**2

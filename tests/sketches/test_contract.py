@@ -1,0 +1,103 @@
+"""What every sketch promises, whatever it estimates."""
+
+import numpy as np
+import pytest
+import zoo
+
+from rfbench.config.compose import choices
+from rfbench.sketches import SKETCHES
+from rfbench.sketches.base import CHUNK
+
+D = 96
+
+
+@pytest.fixture(params=zoo.KERNELS)
+def name(request):
+    return request.param
+
+
+def draw(name, d, seed=0, dtype=np.float64, D=D):
+    sketch = zoo.sketch_of(name)
+    return sketch.sample(d, sketch.count(d, D), np.random.default_rng(seed), dtype)
+
+
+def test_one_class_one_yaml_one_line():
+    assert set(zoo.KERNELS) == set(SKETCHES) == set(choices("sketch"))
+
+
+def test_shape_and_dtype(name, digits):
+    for dtype in (np.float32, np.float64):
+        features = draw(name, 64, dtype=dtype)
+        Phi = features(digits.astype(dtype))
+        assert Phi.shape == (len(digits), features.D)
+        assert Phi.dtype == features.dtype == np.result_type(dtype, np.complex64 if "complex" in name else dtype)
+
+
+def test_same_seed_same_bits(name, digits):
+    np.testing.assert_array_equal(draw(name, 64, 5)(digits), draw(name, 64, 5)(digits))
+
+
+@pytest.mark.parametrize("name", zoo.RANDOM)
+def test_another_seed_another_draw(name, digits):
+    assert not np.allclose(draw(name, 64, 5)(digits), draw(name, 64, 6)(digits))
+
+
+@pytest.mark.parametrize("name", zoo.RANDOM)
+def test_independent_draws_of_one_generator_differ(name, digits):
+    rng, sketch = np.random.default_rng(0), zoo.sketch_of(name)
+    assert not np.allclose(sketch.sample(64, D, rng)(digits), sketch.sample(64, D, rng)(digits))
+
+
+@pytest.mark.parametrize("rows", [1, 7, CHUNK, CHUNK + 1])
+def test_blocks_give_the_whole(name, digits, rows):
+    features = draw(name, 64)
+    blocks = [features(digits[i : i + rows]) for i in range(0, len(digits), rows)]
+    np.testing.assert_allclose(np.concatenate(blocks), features(digits), rtol=1e-11, atol=1e-13)
+
+
+def test_rows_do_not_see_each_other(name, digits):
+    features = draw(name, 64)
+    other = digits.copy()
+    other[1:] = 0.5
+    np.testing.assert_allclose(features(other)[0], features(digits)[0], rtol=1e-12)
+
+
+def test_both_precisions_have_the_same_weights(name, digits):
+    single, double = (draw(name, 64, dtype=dtype)(digits.astype(dtype)) for dtype in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, atol=2e-5)
+
+
+def test_no_hidden_double_precision(name, digits):
+    assert draw(name, 64, dtype=np.float32)(digits.astype(np.float32)).real.dtype == np.float32
+
+
+def test_input_is_untouched_and_may_be_read_only(name, digits):
+    before = digits.copy()
+    draw(name, 64)(digits)
+    np.testing.assert_array_equal(digits, before)
+
+
+def test_global_random_state_is_left_alone(name, digits):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    draw(name, 64)(digits)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_writes_into_a_given_array_of_either_layout(name, digits):
+    features = draw(name, 64)
+    for order in "CF":
+        out = np.empty((len(digits), features.D), features.dtype, order=order)
+        assert features(digits, out) is out
+        np.testing.assert_array_equal(out, features(digits))
+
+
+def test_recipes_are_hashable_values(name):
+    assert zoo.sketch_of(name) == zoo.sketch_of(name)
+    assert hash(zoo.sketch_of(name)) == hash(zoo.sketch_of(name))
+    assert zoo.sketch_of(name, degree=2) != zoo.sketch_of(name, degree=3) or name in ("identity", "exact")
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.RANDOM if name.startswith("ctr_")])
+def test_an_odd_number_of_complex_to_real_features_is_refused_in_words(name):
+    assert "even" in zoo.sketch_of(name).objection(7)
+    assert zoo.sketch_of(name).objection(8) is None

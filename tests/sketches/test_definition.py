@@ -1,0 +1,67 @@
+"""Features against the definition: a double loop that shares no code with the program."""
+
+import numpy as np
+import oracles
+import pytest
+from scipy.linalg import hadamard
+
+from rfbench.sketches.hadamard import factors, padded, transform
+from rfbench.sketches.product import ProductSketch
+from rfbench.sketches.tensor_srht import StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER
+
+LAWS = {"gaussian": GAUSSIAN, "rademacher": RADEMACHER, "cgaussian": COMPLEX_GAUSSIAN, "crademacher": COMPLEX_RADEMACHER}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("p", [1, 2, 5])
+def test_product_features(wine, law, p):
+    features = ProductSketch(p, LAWS[law]).sample(13, 10, np.random.default_rng(0), np.float64)
+    np.testing.assert_allclose(features(wine), oracles.product_features(wine, features.W), atol=1e-13)
+
+
+@pytest.mark.parametrize("law", ["rademacher", "crademacher"])
+@pytest.mark.parametrize("p", [1, 2, 5])
+@pytest.mark.parametrize("D", [1, 10, 16, 40])
+def test_tensorsrht_features(wine, law, p, D):
+    features = TensorSRHT(p, LAWS[law]).sample(13, D, np.random.default_rng(0), np.float64)
+    expected = oracles.srht_features(wine, features.signs, features.index)
+    np.testing.assert_allclose(features(wine), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("D", [10, 16, 40])
+def test_upsampled_indices_are_balanced(D):
+    index = TensorSRHT(4, RADEMACHER).sample(13, D, np.random.default_rng(0)).index
+    counts = np.array([np.bincount(row, minlength=16) for row in index])
+    assert counts.max() <= -(-D // 16)
+    assert not np.array_equal(index[0], index[1])
+
+
+def test_stacked_blocks_are_full_and_independent():
+    features = StackedTensorSRHT(2, RADEMACHER).sample(13, 40, np.random.default_rng(0))
+    assert [part.D for part in features.maps] == [16, 16, 8]
+    for part in features.maps:
+        assert all(len(np.unique(row)) == part.D for row in part.index)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 8, 64, 128, 512, 2048])
+def test_hadamard_by_products(d):
+    U = np.random.default_rng(0).standard_normal((d, 3))
+    assert np.prod(factors(d)) == d
+    assert max(factors(d)) <= 64
+    np.testing.assert_allclose(transform(U.copy(), np.empty_like(U)), hadamard(d) @ U, atol=1e-9)
+
+
+def test_padding_is_the_next_power_of_two():
+    assert [padded(d) for d in (1, 2, 3, 784, 785, 1024, 1025)] == [1, 2, 4, 1024, 1024, 1024, 2048]
+
+
+def test_weights_have_the_moments_they_state():
+    rng = np.random.default_rng(0)
+    for name, law in LAWS.items():
+        w = law.draw((400_000,), rng, np.float64)
+        assert abs(w.mean()) < 0.01, name
+        assert abs((np.abs(w) ** 2).mean() - 1) < 0.02, name
+        assert abs((np.abs(w) ** 4).mean() - law.kurtosis) < 0.1, name
+        assert abs(abs((w**2).mean()) - law.real) < 0.02, name
+    assert set(np.unique(COMPLEX_RADEMACHER.draw((100,), rng, np.float64))) == {1, -1, 1j, -1j}

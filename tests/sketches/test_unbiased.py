@@ -1,0 +1,34 @@
+"""The mean of many draws is the kernel; the standard error comes from the closed form."""
+
+import numpy as np
+import pytest
+import stats
+import zoo
+
+LIMIT = 4.8  # about 15,000 comparisons of 105 pairs: a false alarm in one of fifty suites
+
+
+@pytest.mark.parametrize("name", zoo.RANDOM)
+@pytest.mark.parametrize("degree", [1, 2, 3])
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.5, "bias": 0.3}, {"bias": 0.0}], ids=["(xy+1)^p", "affine", "xy^p"])
+def test_mean_is_the_kernel(name, degree, options, wine):
+    sketch, kernel = zoo.sketch_of(name, degree, **options), zoo.kernel_of(name, degree, **options)
+    D = 24
+    values = stats.estimates(sketch, wine, D, 1000, seed=degree)
+    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, D))
+    assert stats.z_of_mean(values, k, V) < LIMIT
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.RANDOM if name not in zoo.HEAVY])
+def test_mean_is_the_kernel_at_degree_6(name, wine):
+    sketch, kernel = zoo.sketch_of(name, 6), zoo.kernel_of(name, 6)
+    values = stats.estimates(sketch, wine, 64, 1500, seed=6)
+    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, 64))
+    assert stats.z_of_mean(values, k, V) < LIMIT
+
+
+@pytest.mark.parametrize("name", ["identity", "exact"])
+def test_exact_ones_are_exact(name, wine):
+    features = zoo.sketch_of(name).sample(13, 13, np.random.default_rng(0), np.float64)
+    Phi = features(wine)
+    np.testing.assert_allclose(features.product(Phi, Phi), zoo.kernel_of(name).gram(wine, wine), atol=1e-14)

@@ -1,0 +1,32 @@
+"""Sketches as the estimators they are: z-tests of mean and variance, with an exact standard error where known."""
+
+import numpy as np
+
+
+def estimates(sketch, X, D, draws, seed):
+    """k̂ of all pairs i < j of rows, draw by draw."""
+    rng = np.random.default_rng(seed)
+    pairs = np.triu_indices(len(X), 1)
+    out = np.empty((draws, len(pairs[0])), complex)
+    for t in range(draws):
+        features = sketch.sample(X.shape[1], D, rng, np.float64)
+        Phi = features(X)
+        out[t] = features.product(Phi, Phi)[pairs]
+    return out
+
+
+def of_pairs(matrix):
+    return matrix[np.triu_indices(len(matrix), 1)]
+
+
+def z_of_mean(values, kernel, variance):
+    """The largest |z| of the mean of the draws over all pairs; the standard error is the closed form's."""
+    return float(np.max(np.abs(values.mean(0) - kernel) / np.sqrt(variance / len(values))))
+
+
+def variance_ratio(values, kernel, variance):
+    """Empirical over closed-form variance, averaged over pairs: (ratio, bootstrap standard error)."""
+    per_draw = (np.abs(values - kernel) ** 2 / variance).mean(1)
+    rng = np.random.default_rng(0)
+    means = [per_draw[rng.integers(0, len(per_draw), len(per_draw))].mean() for _ in range(200)]
+    return float(per_draw.mean()), float(np.std(means))

@@ -1,0 +1,85 @@
+"""Blocks cover everything once; no number depends on their size or on the number of workers."""
+
+import threading
+
+import numpy as np
+import pytest
+import zoo
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfbench.blocks import scratch, spans
+from rfbench.engines import Local
+from rfbench.seeds import rng_for
+from rfbench.tasks.kernel_error import tiles
+
+
+@given(n=st.integers(0, 500), size=st.integers(1, 600))
+def test_spans_cover_every_row_once(n, size):
+    rows = [row for start, stop in spans(n, size) for row in range(start, stop)]
+    assert rows == list(range(n))
+
+
+@given(n=st.integers(1, 2000))
+def test_tiles_cover_the_upper_triangle(n):
+    seen = np.zeros((n, n), np.uint8)
+    for i, j in tiles(n):
+        seen[i, j] += 1
+    assert (seen[np.triu_indices(n)] == 1).all()
+
+
+def test_scratch_is_reused_and_belongs_to_its_thread():
+    first = scratch("test", (3, 4), np.float64)
+    assert np.shares_memory(first, scratch("test", (2, 2), np.float32))
+    others = []
+    thread = threading.Thread(target=lambda: others.append(scratch("test", (3, 4), np.float64)))
+    thread.start()
+    thread.join()
+    assert not np.shares_memory(first, others[0])
+
+
+def features(name, workers, block_rows, X):
+    with Local(workers, block_rows).running() as engine:
+        return engine.transform(zoo.sketch_of(name).sample(64, 128, np.random.default_rng(0), np.float32), X)
+
+
+@pytest.mark.parametrize("name", zoo.RANDOM)
+def test_workers_do_not_change_a_bit(name, digits):
+    X = digits.astype(np.float32)
+    np.testing.assert_array_equal(features(name, 1, 64, X), features(name, 4, 64, X))
+
+
+@pytest.mark.parametrize("name", zoo.RANDOM)
+def test_block_size_changes_rounding_only(name, digits):
+    X = digits.astype(np.float32)
+    np.testing.assert_allclose(features(name, 2, 7, X), features(name, 2, 256, X), atol=1e-5)
+
+
+def test_results_come_in_order_and_lazily():
+    taken = []
+
+    def items():
+        for i in range(100):
+            taken.append(i)
+            yield i
+
+    with Local(2).running() as engine:
+        results = engine.map(lambda i: i * i, items())
+        assert next(results) == 0
+        assert len(taken) <= 6  # a stream stays a stream
+        assert list(results) == [i * i for i in range(1, 100)]
+
+
+def test_an_error_in_a_block_reaches_the_caller():
+    with Local(2).running() as engine, pytest.raises(ZeroDivisionError):
+        list(engine.map(lambda i: 1 / i, range(3)))
+
+
+def test_generators_are_named():
+    assert rng_for(1, "a", 2).random() == rng_for(1, "a", 2).random()
+    draws = {rng_for(seed, *names).random() for seed in (0, 1) for names in (("a",), ("b",), ("a", "b"), ())}
+    assert len(draws) == 8
+
+
+def test_generators_are_the_same_on_every_machine():
+    assert rng_for(3, "split", "digits").integers(0, 2**32) == 4293171152

@@ -1,0 +1,183 @@
+"""The command as a user types it: answers, mistakes, sweeps."""
+
+import resource
+
+import numpy as np
+import pytest
+
+from rfbench.results.rows import read_rows
+
+
+def one_line(done, *words):
+    """A mistake is one line on stderr, exit code 2, and nothing is left behind."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("rfbench: error: ")
+    for word in words:
+        assert word in lines[0]
+
+
+MISTAKES = {
+    "degre=6": "did you mean 'degree'",
+    "+degre=6": "did you mean 'degree'",
+    "dataset=mnsit": "no 'dataset/mnsit'; did you mean 'mnist'?",
+    "degree=0": "degree must be at least 1; 0 was given",
+    "degree=three": "degree",
+    "sketch=ctr_tensorsrht features=7": "even number of features; 7 were asked for",
+    "sketch=ctr_tensorsrht features=[64,7]": "even number of features; 7 were asked for",
+    "sketch=tensorsrht kernel=gaussian": "approximates the polynomial kernel; kernel 'gaussian' was asked for. Use kernel=polynomial",
+    "features=0": "features must be a whole number above 0",
+    "features=1.3d": "features must be a whole number (1.3d of 64 is 83.2)",
+    "seeds=0": "seeds must be",
+    "seeds=[1,1]": "seeds must be",
+    "dtype=float16": "dtype must be float32 or float64",
+    "task.rows=many": "task.rows must be a whole number; 'many' was given",
+    "kernel.gama=2": "did you mean 'kernel.gamma'",
+    "dataset.prepare=[unitnorm]": "did you mean 'unit_norm'",
+    "sketch=rademacher,gaussian": "add -m",
+    "-m degree=3,0": "degree must be at least 1",
+    "-m sketch=rademacher,rademacer": "did you mean 'rademacher'",
+    "task=variance sketch=exact": "has no features",
+    "lst": "no command 'lst'",
+    "list datesets": "did you mean 'datasets'",
+    "--frobnicate": "unrecognized arguments: --frobnicate",
+    "degree=6 mnist": "'mnist' is not of the form key=value",
+    "kernel=polynomial_sphere dataset.prepare=[]": "add unit_norm to dataset.prepare",
+    "experiment=wacker/fig9_9": "no 'experiment/wacker/fig9_9'",
+    "data get mnsit": "did you mean 'mnist'",
+    "dataset=gisette download=false": "dataset=digits",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_line_with_the_way_out(words, rfbench, tmp_path):
+    one_line(rfbench(*words.split(), env={"RFBENCH_DATA": ""}), MISTAKES[words])
+    assert not list(tmp_path.glob("outputs/**/*.csv"))
+    assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"
+
+
+def test_help_version_and_lists(rfbench):
+    assert "rfbench data get" in rfbench("--help").stdout
+    assert rfbench("--version").stdout.startswith("rfbench 0.")
+    everything = rfbench("list").stdout
+    for word in ("digits", "embedded", "ctr_tensorsrht", "closed form", "polynomial_sphere", "kernel_error", "wacker/fig4_1"):
+        assert word in everything
+    assert "digits" not in rfbench("list", "sketches").stdout
+
+
+def test_light_commands_import_no_heavy_module(rfbench):
+    """--help and list answer in under a second because of what they do not load."""
+    import subprocess
+    import sys
+
+    for words in (["--help"], ["list"]):
+        code = f"import sys; from rfbench.cli import main; main({words!r}); print([m for m in ('pandas', 'matplotlib', 'sklearn', 'hydra') if m in sys.modules], file=sys.stderr)"
+        assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.strip() == "[]"
+
+
+def test_the_composed_config_can_be_printed(rfbench):
+    assert "name: ctr_tensorsrht" in rfbench("--cfg", "job").stdout
+
+
+def test_the_kernel_follows_the_sketch_unless_asked_otherwise(rfbench):
+    assert "name: linear" in rfbench("sketch=identity", "--cfg", "job").stdout
+    assert "name: gaussian" in rfbench("sketch=exact", "kernel=gaussian", "--cfg", "job").stdout
+
+
+def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path):
+    bad = tmp_path / "bad.npy"
+    np.save(bad, np.ones((40, 5)))
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench("data", "add", bad, "--name", "fine", "--task", "regression", env=env).returncode == 0
+    (stored,) = (tmp_path / "cache").rglob("X.npy")
+    spoiled = np.load(stored)
+    spoiled[3, 1] = np.nan
+    np.save(stored, spoiled)
+    done = rfbench("-m", "dataset=digits,fine", "sketch=rademacher,tensorsrht", "features=64", "seeds=2", env=env)
+    assert done.returncode == 1
+    assert "row 4, column 2" in done.stderr
+    assert "Traceback" not in done.stderr
+    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    rows = read_rows(joined)
+    failed = [r for r in rows if r["status"] == "failed"]
+    assert {r["dataset"] for r in failed} == {"fine"}
+    assert all(r["value"] == "" and "nan" in r["message"] for r in failed)
+    assert {(r["dataset"], r["sketch"]) for r in rows if r["status"] == "ok"} == {("digits", "rademacher"), ("digits", "tensorsrht")}
+    assert (joined.parent / "figure.png").exists()
+    one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
+
+
+def test_own_csv_from_add_to_table(rfbench, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["a,b,label", *(f"{x:.4f},{y:.4f},{'yes' if x > 0 else 'no'}" for x, y in rng.standard_normal((60, 2)))]
+    (tmp_path / "own.csv").write_text("\n".join(lines))
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench("data", "add", "own.csv", "--name", "mine", env=env).returncode == 0
+    assert "mine" in rfbench("list", "datasets", env=env).stdout
+    done = rfbench("dataset=mine", "features=64", "seeds=2", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "mine (54 training rows, 2 columns)" in done.stdout
+
+
+def test_a_word_in_a_csv_is_one_line(rfbench, tmp_path):
+    (tmp_path / "own.csv").write_text("a,b,y\n1,2,3\n4,oops,6\n7,8,9\n")
+    one_line(rfbench("data", "add", "own.csv", "--name", "mine"), "oops", "own.csv")
+
+
+def test_a_truncated_idx_file_is_one_line(rfbench, tmp_path, data_dir):
+    import gzip
+    import shutil
+
+    shutil.copytree(f"{data_dir}/mnist", tmp_path / "data" / "mnist")
+    images = tmp_path / "data" / "mnist" / "t10k-images-idx3-ubyte.gz"
+    images.chmod(0o644)
+    with gzip.open(images) as file:
+        content = file.read(100_000)
+    images.write_bytes(gzip.compress(content))
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache"), "RFBENCH_DATA": str(tmp_path / "data")}
+    one_line(rfbench("dataset=mnist", "download=false", env=env), "t10k-images")
+
+
+def test_an_unwritable_output_directory_is_one_line(rfbench, tmp_path):
+    (tmp_path / "outputs").write_text("a file where a directory should be")
+    one_line(rfbench("seeds=1", "features=64"), "cannot write")
+
+
+@pytest.mark.parametrize("room", [1_000, 20_000], ids=["at the start", "in the middle"])
+def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, tmp_path):
+    words = ("features=[64,96,128,160,192,224,256,288]", "task.rows=20")
+    assert rfbench("seeds=1", *words).returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    before = path.read_text()
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    one_line(rfbench("seeds=20", *words, preexec_fn=small_disk), "cannot write", "File too large")
+    assert path.read_text().startswith(before)
+    kept = len(read_rows(path))
+    assert (kept > len(before.splitlines())) == (room > 10_000)
+    assert rfbench("seeds=20", *words).returncode == 0
+    assert len(read_rows(path)) == 20 * 8 * 4
+
+
+def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
+    done = rfbench("experiment=wacker/fig4_1", "dataset=digits", "degree=3,6")
+    assert done.returncode == 0, done.stderr
+    (joined,) = (p for p in tmp_path.glob("outputs/wacker/fig4_1/*/results.csv") if (p.parent / "multirun.yaml").exists())
+    rows = read_rows(joined)
+    assert {r["degree"] for r in rows} == {"3", "6"}
+    assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
+
+
+def test_the_same_numbers_whatever_the_workers_and_blocks(rfbench, tmp_path):
+    tables = []
+    for options in ("engine.workers=1", "engine.workers=3", "block_rows=50"):
+        place = tmp_path / options
+        place.mkdir()
+        assert rfbench("seeds=2", "features=[64,96]", options, cwd=place).returncode == 0
+        (path,) = place.glob("outputs/*/*/results.csv")
+        tables.append([r["value"] for r in read_rows(path) if r["unit"] != "s"])
+    assert tables[0] == tables[1]
+    np.testing.assert_allclose(*[np.array(t, float) for t in (tables[0], tables[2])], rtol=1e-5)
