@@ -61,7 +61,15 @@ def test_help_version_and_lists(rfbench):
     assert "rfbench data get" in rfbench("--help").stdout
     assert rfbench("--version").stdout.startswith("rfbench 0.")
     everything = rfbench("list").stdout
-    for word in ("digits", "embedded", "ctr_tensorsrht", "closed form", "polynomial_sphere", "kernel_error", "wacker/fig4_1"):
+    for word in (
+        "digits",
+        "embedded",
+        "ctr_tensorsrht",
+        "closed form",
+        "polynomial_sphere",
+        "kernel_error",
+        "wacker/fig4_1",
+    ):
         assert word in everything
     assert "digits" not in rfbench("list", "sketches").stdout
 
@@ -103,7 +111,10 @@ def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path
     failed = [r for r in rows if r["status"] == "failed"]
     assert {r["dataset"] for r in failed} == {"fine"}
     assert all(r["value"] == "" and "nan" in r["message"] for r in failed)
-    assert {(r["dataset"], r["sketch"]) for r in rows if r["status"] == "ok"} == {("digits", "rademacher"), ("digits", "tensorsrht")}
+    assert {(r["dataset"], r["sketch"]) for r in rows if r["status"] == "ok"} == {
+        ("digits", "rademacher"),
+        ("digits", "tensorsrht"),
+    }
     assert (joined.parent / "figure.png").exists()
     one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
 
@@ -165,7 +176,9 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, tmp_path):
 def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
     done = rfbench("experiment=wacker/fig4_1", "dataset=digits", "degree=3,6")
     assert done.returncode == 0, done.stderr
-    (joined,) = (p for p in tmp_path.glob("outputs/wacker/fig4_1/*/results.csv") if (p.parent / "multirun.yaml").exists())
+    (joined,) = (
+        p for p in tmp_path.glob("outputs/wacker/fig4_1/*/results.csv") if (p.parent / "multirun.yaml").exists()
+    )
     rows = read_rows(joined)
     assert {r["degree"] for r in rows} == {"3", "6"}
     assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows

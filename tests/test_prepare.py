@@ -66,7 +66,9 @@ def whole(part):
     return np.concatenate([X for X, _ in part.blocks()])
 
 
-@pytest.mark.parametrize("steps", [(step,) for step in STEPS] + [("standardize", "unit_norm"), ("unit_norm", "center", "min_max")])
+@pytest.mark.parametrize(
+    "steps", [(step,) for step in STEPS] + [("standardize", "unit_norm"), ("unit_norm", "center", "min_max")]
+)
 def test_preparation_is_learned_on_train_only_and_in_order(steps):
     data = dataset(20_000)  # several blocks
     raw = [whole(part) for part in split(data, 0)]

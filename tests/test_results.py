@@ -19,7 +19,7 @@ from rfbench.results.files import replace_file
 from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
 
 CONTRACT = (
-    "dataset,n_train,n_test,d,task,sketch,kernel,degree,features,seed,metric,value,unit,status,message".split(",")
+    ["dataset", "n_train", "n_test", "d", "task", "sketch", "kernel", "degree", "features", "seed", "metric", "value", "unit", "status", "message"]
 )  # fmt: skip
 ROOT = Path(__file__).parent.parent
 
@@ -143,7 +143,16 @@ def test_files_of_a_run(tmp_path, rfbench):
     assert done.returncode == 0, done.stderr
     (directory,) = tmp_path.glob("outputs/digits-ctr_tensorsrht-kernel_error/*")
     present = {path.name for path in directory.iterdir()}
-    assert {"results.csv", "summary.csv", "run.json", "figure.png", "figure.svg", "figure.csv", "rfbench.log", ".hydra"} <= present
+    assert {
+        "results.csv",
+        "summary.csv",
+        "run.json",
+        "figure.png",
+        "figure.svg",
+        "figure.csv",
+        "rfbench.log",
+        ".hydra",
+    } <= present
     assert (directory / "figure.png").read_bytes()[:4] == b"\x89PNG"
     with open(directory / "summary.csv") as file:
         summary = list(csv.DictReader(file))

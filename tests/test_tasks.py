@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import zoo
 
+from rfbench.config.compose import choices
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
@@ -11,7 +12,6 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import TASKS, Trial, make_task
 from rfbench.tasks.kernel_error import spectral_norm
-from rfbench.config.compose import choices
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ POLYNOMIAL = (
     "tensorsrht", "complex_tensorsrht", "ctr_tensorsrht",
     "stacked_tensorsrht", "complex_stacked_tensorsrht", "ctr_stacked_tensorsrht",
 )  # fmt: skip
-KERNELS = {name: "polynomial" for name in POLYNOMIAL} | {"identity": "linear", "exact": "gaussian"}
+KERNELS = dict.fromkeys(POLYNOMIAL, "polynomial") | {"identity": "linear", "exact": "gaussian"}
 RANDOM = POLYNOMIAL
 HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 

@@ -10,7 +10,12 @@ from rfbench.sketches.product import ProductSketch
 from rfbench.sketches.tensor_srht import StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER
 
-LAWS = {"gaussian": GAUSSIAN, "rademacher": RADEMACHER, "cgaussian": COMPLEX_GAUSSIAN, "crademacher": COMPLEX_RADEMACHER}
+LAWS = {
+    "gaussian": GAUSSIAN,
+    "rademacher": RADEMACHER,
+    "cgaussian": COMPLEX_GAUSSIAN,
+    "crademacher": COMPLEX_RADEMACHER,
+}
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -5,7 +5,9 @@ import pytest
 import zoo
 
 
-@pytest.mark.parametrize("name", ["tensorsrht", "stacked_tensorsrht", "complex_tensorsrht", "complex_stacked_tensorsrht"])
+@pytest.mark.parametrize(
+    "name", ["tensorsrht", "stacked_tensorsrht", "complex_tensorsrht", "complex_stacked_tensorsrht"]
+)
 @pytest.mark.parametrize("D", [64, 128])
 def test_full_hadamard_blocks_of_degree_one_are_exact(name, D, digits):
     sketch = zoo.sketch_of(name, 1, bias=0.0)

@@ -10,7 +10,9 @@ LIMIT = 4.8  # about 15,000 comparisons of 105 pairs: a false alarm in one of fi
 
 @pytest.mark.parametrize("name", zoo.RANDOM)
 @pytest.mark.parametrize("degree", [1, 2, 3])
-@pytest.mark.parametrize("options", [{}, {"gamma": 0.5, "bias": 0.3}, {"bias": 0.0}], ids=["(xy+1)^p", "affine", "xy^p"])
+@pytest.mark.parametrize(
+    "options", [{}, {"gamma": 0.5, "bias": 0.3}, {"bias": 0.0}], ids=["(xy+1)^p", "affine", "xy^p"]
+)
 def test_mean_is_the_kernel(name, degree, options, wine):
     sketch, kernel = zoo.sketch_of(name, degree, **options), zoo.kernel_of(name, degree, **options)
     D = 24

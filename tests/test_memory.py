@@ -1,0 +1,24 @@
+"""Peak memory does not grow with the number of rows."""
+
+import json
+
+
+def peak(rfbench, tmp_path, *words):
+    done = rfbench("seeds=1", "features=1024", *words)
+    assert done.returncode == 0, done.stderr
+    (manifest,) = tmp_path.glob("outputs/*/*/run.json")
+    value = json.loads(manifest.read_text())["peak_bytes"]
+    manifest.unlink()
+    manifest.parent.rename(manifest.parent.parent / (manifest.parent.name + ".seen"))
+    return value
+
+
+def test_a_hundred_times_the_rows_take_the_same_memory(rfbench, tmp_path):
+    words = ("dataset=synthetic", "dataset.columns=64", "dataset.prepare=[standardize,unit_norm]", "task.rows=200")
+    few, many = (peak(rfbench, tmp_path, *words, f"dataset.rows={rows}") for rows in (20_000, 2_000_000))
+    # 2,000,000 x 64 doubles would be 1 GB; the index of the test rows is 2 bytes a row.
+    assert many - few < 60e6
+
+
+def test_covertype_stays_small(rfbench, tmp_path, data_dir):
+    assert peak(rfbench, tmp_path, "dataset=covertype", "features=4096") < 1.5e9

@@ -1,0 +1,79 @@
+"""The wheel works alone, in an environment that has nothing of the checkout."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    target = tmp_path_factory.mktemp("wheel")
+    call = [sys.executable, "-m", "build", "--wheel", "--outdir", str(target), str(ROOT)]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = target.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_configs_and_types_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"rfbench/conf/config.yaml", "rfbench/conf/sketch/ctr_tensorsrht.yaml", "rfbench/py.typed"} <= set(names)
+    assert all(name.startswith(("rfbench/", "rfbench-")) for name in names)
+
+
+PLUGIN = """
+[project]
+name = "rfbench-plugin-test"
+version = "1"
+[project.entry-points."rfbench.kernels"]
+cosine = "rfbench_plugin_test:Cosine"
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+"""
+PLUGIN_CODE = """
+from dataclasses import dataclass
+import numpy as np
+from rfbench.kernels.base import Kernel, inner
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    name = "cosine"
+    def gram(self, X, Y):
+        return np.cos(inner(X, Y))
+"""
+
+
+def test_the_wheel_runs_in_a_clean_environment_from_any_directory(wheel, tmp_path):
+    environment = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, wheel], check=True)
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "RFBENCH_CACHE": str(tmp_path / "cache")}
+
+    def rfbench(*words):
+        call = [environment / "bin" / "rfbench", *words]
+        return subprocess.run(call, cwd=place, env=variables, capture_output=True, text=True)
+
+    done = rfbench("seeds=1", "features=64")
+    assert done.returncode == 0, done.stderr
+    assert "digits" in done.stdout
+    assert list(place.glob("outputs/*/*/figure.svg"))
+    assert "embedded" in rfbench("list").stdout
+    assert rfbench("degre=6").returncode == 2
+
+    plugin = tmp_path / "plugin"
+    (plugin / "rfbench_plugin_test").mkdir(parents=True)
+    (plugin / "pyproject.toml").write_text(PLUGIN)
+    (plugin / "rfbench_plugin_test" / "__init__.py").write_text(PLUGIN_CODE)
+    subprocess.run([*pip, plugin], check=True)
+    done = rfbench("sketch=exact", "kernel.name=cosine", "~kernel.gamma", "~kernel.bias", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    assert "cosine kernel" in done.stdout
