@@ -18,9 +18,7 @@ from rfbench.config.identity import NOT_IDENTITY, digest, job_directory
 from rfbench.results.files import replace_file
 from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
 
-CONTRACT = (
-    ["dataset", "n_train", "n_test", "d", "task", "sketch", "kernel", "degree", "features", "seed", "metric", "value", "unit", "status", "message"]
-)  # fmt: skip
+CONTRACT = "dataset n_train n_test d task sketch kernel degree features seed metric value unit status message"
 ROOT = Path(__file__).parent.parent
 
 
@@ -29,7 +27,7 @@ def row(seed, status="ok", features=8):
 
 
 def test_columns_are_the_contract():
-    assert list(COLUMNS) == CONTRACT
+    assert list(COLUMNS) == CONTRACT.split()
 
 
 def test_finished_trials_are_remembered_and_failed_ones_forgotten(tmp_path):

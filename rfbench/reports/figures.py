@@ -57,8 +57,8 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        degree = [f"p = {name:.0f}" for name in names[2:] if name == name]
-        yield ", ".join([*names[:2], *degree]), part
+        dataset, kernel, *degree = names
+        yield ", ".join([f"{dataset}, {kernel}", *(f"p = {p:.0f}" for p in degree if p == p)]), part
 
 
 def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
