@@ -63,8 +63,8 @@ def test_listed_commands_run(tmp_path):
 
 @pytest.mark.parametrize("command", MADE)
 def test_make_targets(command, tmp_path):
-    """In this environment, not a new one; `make test` only collects, since it is what runs here."""
-    arguments = ["ARGS=--collect-only -q tests/test_blocks.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
+    """In this environment, not a new one; of `make test` one file, since the whole is what runs here."""
+    arguments = ["ARGS=tests/test_kernels.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
     environment = Path(sys.executable).parent.parent
     ready = environment / ".ready"
     if not ready.exists():
@@ -72,7 +72,7 @@ def test_make_targets(command, tmp_path):
     call = ["make", "-C", str(ROOT), command.split()[1], f"VENV={environment}", *arguments, "-o", str(ready)]
     done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "kernel_error" in done.stdout or "tests collected" in done.stdout
+    assert "kernel_error" in done.stdout or " passed" in done.stdout
 
 
 def test_help_is_the_default_of_make():

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import sklearn.datasets
 import yaml
 
 from rfbench.checks import InputError
@@ -44,6 +46,15 @@ def test_embedded_sets_need_no_file(name):
     assert status(name, None) == "embedded"
     if data.classes:
         assert set(data.y.read(0, n)) == set(range(data.classes))
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_embedded_sets_are_those_of_scikit_learn(name):
+    options = {"scaled": False} if name == "diabetes" else {}
+    X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True, **options)
+    data = load({"name": name}, data_dir=None, download=False)
+    np.testing.assert_array_equal(data.X.read(0, len(X)), X)
+    np.testing.assert_array_equal(data.y.read(0, len(X)), y)
 
 
 def test_status_without_files(tmp_path):
