@@ -1,5 +1,6 @@
 """The command line: a bare first word is a verb, everything else goes to Hydra."""
 
+import os
 import sys
 
 from rfbench import __version__
@@ -39,6 +40,9 @@ def main(words: list[str] | None = None) -> int:
     except InputError as error:
         print(f"rfbench: error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("rfbench: interrupted; the same command goes on from here", file=sys.stderr)
         return 130

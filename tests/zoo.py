@@ -1,7 +1,17 @@
 """Every sketch, by name, with a kernel it is made for.  A new sketch is one line here."""
 
+from dataclasses import dataclass, field
+
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
+
+
+@dataclass(frozen=True)
+class Case:
+    kernel: str
+    kernel_options: dict = field(default_factory=dict)
+    options: dict = field(default_factory=dict)
+
 
 POLYNOMIAL = (
     "gaussian", "complex_gaussian", "ctr_gaussian",
@@ -9,14 +19,16 @@ POLYNOMIAL = (
     "tensorsrht", "complex_tensorsrht", "ctr_tensorsrht",
     "stacked_tensorsrht", "complex_stacked_tensorsrht", "ctr_stacked_tensorsrht",
 )  # fmt: skip
-KERNELS = dict.fromkeys(POLYNOMIAL, "polynomial") | {"identity": "linear", "exact": "gaussian"}
-RANDOM = POLYNOMIAL
 HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
+
+CASES = {name: Case("polynomial") for name in POLYNOMIAL}
+RANDOM = tuple(CASES)
+CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 
 
 def kernel_of(name, degree=3, **options):
-    return make_kernel(KERNELS[name], degree, **options)
+    return make_kernel(CASES[name].kernel, degree, **CASES[name].kernel_options | options)
 
 
 def sketch_of(name, degree=3, **options):
-    return make_sketch(name, kernel_of(name, degree, **options))
+    return make_sketch(name, kernel_of(name, degree, **options), **CASES[name].options)

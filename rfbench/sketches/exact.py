@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rfbench.kernels.base import Kernel
 from rfbench.sketches.base import ClosedForm, FeatureMap
+from rfbench.sketches.family import ANY, Family
 
 Array = NDArray[Any]
 
@@ -59,3 +60,9 @@ class ExactMap(IdentityMap):
 
     def product(self, Phi: Array, Psi: Array) -> Array:
         return self.kernel.gram(Phi, Psi).astype(self.dtype)
+
+
+FAMILIES = {
+    "identity": Family(lambda kernel: Identity(), ("linear",), "zero", "d"),
+    "exact": Family(Exact, ANY, "zero", "n d"),
+}

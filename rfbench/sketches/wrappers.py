@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import scratch
-from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap
+from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap, Sketch
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class ComplexToReal(ClosedForm):
+class ComplexToReal(Sketch):
     """D real features from D/2 complex ones: (Re Φ, Im Φ), whose estimate is the real part of the complex one.
 
-    Var = ½ (Var + pseudo-Var of the complex estimate)  [Wacker 2022, Algorithm 3 and Proposition 4.2.1].
+    [Wacker 2022, Algorithm 3]
     """
 
-    base: ComplexClosedForm
+    base: Sketch
 
     def objection(self, D: int) -> str | None:
         even = f"an even number of features; {D} were asked for. Use features={max(D - 1, 2)} or {D + 1}"
@@ -29,8 +29,19 @@ class ComplexToReal(ClosedForm):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return ComplexToRealMap(self.base.sample(d, D // 2, rng, dtype))
 
+
+class ComplexToRealClosedForm(ComplexToReal, ClosedForm):
+    """Var = ½ (Var + pseudo-Var of the complex estimate)  [Wacker 2022, Proposition 4.2.1]."""
+
+    base: ComplexClosedForm
+
     def variance(self, X: Array, Y: Array, D: int) -> Array:
         return np.maximum(self.base.variance(X, Y, D // 2) + self.base.pseudo_variance(X, Y, D // 2), 0) / 2
+
+
+def complex_to_real(base: Sketch) -> ComplexToReal:
+    """With a closed form where the complex sketch has one."""
+    return (ComplexToRealClosedForm if isinstance(base, ComplexClosedForm) else ComplexToReal)(base)
 
 
 class ComplexToRealMap(FeatureMap):
@@ -47,10 +58,10 @@ class ComplexToRealMap(FeatureMap):
 
 
 @dataclass(frozen=True)
-class Affine(ClosedForm):
+class Affine(Sketch):
     """A sketch of f(⟨x, y⟩) turned into one of f(γ⟨x, y⟩ + ν): rows are scaled by √γ and √ν is appended."""
 
-    base: ClosedForm
+    base: Sketch
     gamma: float
     bias: float
 
@@ -60,9 +71,22 @@ class Affine(ClosedForm):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return AffineMap(self.base.sample(d + (self.bias > 0), D, rng, dtype), d, self.gamma, self.bias)
 
+
+class AffineClosedForm(Affine, ClosedForm):
+    """The variance is that of the base on the longer rows."""
+
+    base: ClosedForm
+
     def variance(self, X: Array, Y: Array, D: int) -> Array:
         X, Y = (_augment(Z, np.empty((len(Z), Z.shape[1] + (self.bias > 0))), self) for Z in (X, Y))
         return self.base.variance(X, Y, D)
+
+
+def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
+    """The base itself where there is nothing to scale or append; with a closed form where the base has one."""
+    if (gamma, bias) == (1, 0):
+        return base
+    return (AffineClosedForm if isinstance(base, ClosedForm) else Affine)(base, gamma, bias)
 
 
 def _augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
