@@ -12,13 +12,14 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from sklearn.kernel_approximation import PolynomialCountSketch
-from threadpoolctl import threadpool_limits
 
+from rfbench.blocks import spans
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.results.files import replace_file
@@ -49,21 +50,17 @@ def measure(rows: int, d: int, D: int, degree: int, turns: int) -> list[dict[str
     with Local().running() as engine:
         maps = {
             name: make_sketch(name, kernel).sample(d, D, np.random.default_rng(1))
-            for name in SKETCHES
-            if name not in ("identity", "exact")
+            for name, family in SKETCHES.items()
+            if "polynomial" in family.kernels and "maclaurin" not in name
         }
-        buffers = {name: features.empty(rows) for name, features in maps.items()}
-
-        def transform(name: str) -> None:
-            blocks = ((s, min(s + engine.block_rows, rows)) for s in range(0, rows, engine.block_rows))
-            features, Phi = maps[name], buffers[name]
-            list(engine.map(lambda span: features(X[slice(*span)], Phi[slice(*span)]), blocks))
 
         def gemm() -> None:
-            with threadpool_limits(engine.workers):
-                np.matmul(X, W, out=out)
+            shares = spans(rows, -(-rows // engine.workers))
+            list(engine.map(lambda span: np.matmul(X[slice(*span)], W, out=out[slice(*span)]), shares))
 
-        work: dict[str, Callable[[], object]] = {name: (lambda name=name: transform(name)) for name in maps}
+        work: dict[str, Callable[[], object]] = {
+            name: partial(engine.transform, features, X, features.empty(rows)) for name, features in maps.items()
+        }
         work |= {"gemm": gemm, "write": lambda: out.fill(1), "sklearn": lambda: count_sketch.transform(few)}
         seconds = best_of(turns, work)
     seconds["sklearn"] *= rows / len(few)

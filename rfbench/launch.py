@@ -3,7 +3,6 @@
 import argparse
 import logging
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,12 +18,12 @@ def experiment(words: list[str]) -> int:
     from hydra._internal.utils import get_args_parser
     from omegaconf import OmegaConf
 
-    from rfbench.config.compose import CONF, compose_jobs, with_own_data, without_hydra
+    from rfbench.config.compose import CONF, compose_jobs, with_search_path, without_hydra
     from rfbench.config.identity import sweep_directory
     from rfbench.config.schema import build_job
 
     args = parse(get_args_parser(), words)
-    overrides = with_own_data(args.overrides)
+    overrides = with_search_path(args.overrides)
     OmegaConf.register_new_resolver("rfbench_directory", lambda *, _root_: str(directory_of(_root_)), replace=True)
     # Hydra's way to hand exceptions on instead of printing them its own way.
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -34,6 +33,7 @@ def experiment(words: list[str]) -> int:
         app()
         return 0
 
+    MISTAKES.clear()
     jobs, sweep = compose_jobs(overrides, args.multirun)
     for config in jobs:
         build_job(without_hydra(config))
@@ -83,8 +83,6 @@ def run_one(config: Any) -> None:
         run(job, directory, keep_going=sweep)
     except InputError as mistake:
         MISTAKES.append(mistake)  # raised through Hydra it would be printed twice
-        if not (directory / "results.csv").exists():
-            shutil.rmtree(directory)
     finally:
         log.removeHandler(handler)
         handler.close()

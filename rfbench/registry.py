@@ -1,4 +1,4 @@
-"""Components by name: built in, or from other distributions by entry points in the group rfbench.<kind>."""
+"""Components by name: built in, or from other distributions by entry points."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -8,12 +8,19 @@ from typing import Any, get_args
 
 from rfbench.checks import InputError, did_you_mean
 
+GROUPS = {
+    "sketch": "rfbench.sketches",
+    "kernel": "rfbench.kernels",
+    "task": "rfbench.tasks",
+    "dataset": "rfbench.datasets",
+}
+
 
 def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
     """The component of that name, or a sentence with the nearest one."""
     if name in built_in:
         return built_in[name]
-    plugins = {point.name: point for point in entry_points(group=f"rfbench.{kind}s")}
+    plugins = {point.name: point for point in entry_points(group=GROUPS[kind])}
     if name in plugins:
         return plugins[name].load()
     raise InputError(f"no {kind} '{name}'; {did_you_mean(name, [*built_in, *plugins])}")

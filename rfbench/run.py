@@ -1,20 +1,21 @@
 """One job: data → features → measures → rows, seed by seed; only what is missing is computed."""
 
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from rfbench.checks import InputError
+from rfbench.config.labels import label
 from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
 from rfbench.kernels import Kernel
-from rfbench.results.manifest import write_manifest
+from rfbench.results.manifest import Manifest
 from rfbench.results.rows import Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Trial
@@ -27,29 +28,36 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
         results = Results(directory, bool(job.config["force"]))
-        start, before = perf_counter(), len(results.rows)
+        manifest = Manifest(directory, job.config)
+        computed = False
         try:
-            for rows in trials(job, results.done):
+            dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
+            if results.rows and manifest.data_changed(dataset.digest):
+                raise InputError(f"{directory} holds results of other data under this name; move it away and run again")
+            for rows in trials(job, dataset, results.done):
                 results.add(rows)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+                if not computed:
+                    manifest.write(dataset.digest, job.learned)  # now, in case the run is killed
+                computed = True
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
+                if not results.path.exists():
+                    shutil.rmtree(directory)
                 raise
-            results.add([job_columns(job, job.kernel) | failure(error)])
-        if len(results.rows) > before:
-            write_manifest(directory, job.config, seconds=perf_counter() - start)
+            results.add([job_columns(job) | failure(error)])
+        if computed:
+            manifest.write(dataset.digest, job.learned)
         return results
 
 
-def trials(job: Job, done: set[tuple[int, int]]) -> Iterator[list[dict[str, Any]]]:
+def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[list[dict[str, Any]]]:
     """The rows of every trial that is not done yet, in the order of seeds."""
     from tqdm import tqdm
 
-    config = job.config
-    dataset = load(config["dataset"], data_dir=config["data_dir"], download=config["download"])
     # What a sketch makes of D does not depend on the kernel's numbers, so the unfitted one will do.
     counts = list(dict.fromkeys(_count(job, given, dataset) for given in job.features))
-    missing = {seed: [D for D in counts if (D, seed) not in done] for seed in job.seeds}
+    missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
     total = sum(map(len, missing.values()))
     with (
         job.engine.running(),
@@ -64,7 +72,7 @@ def trials(job: Job, done: set[tuple[int, int]]) -> Iterator[list[dict[str, Any]
 
 def _count(job: Job, given: int | str, dataset: Dataset) -> int:
     sketch, d = job.sketch(job.kernel), dataset.X.shape[1]
-    D = sketch.count(d, feature_count(given, d))
+    D = sketch.count(job.preparation.columns(d), feature_count(given, d))
     if objection := sketch.objection(D):
         raise InputError(objection)
     return D
@@ -79,9 +87,11 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
     for D in wanted:
-        columns = job_columns(job, kernel) | split_columns(dataset, split) | {"features": D, "seed": seed}
+        columns = job_columns(job) | split_columns(dataset, split) | {"features": D, "seed": seed}
         try:
-            measures = list(job.task.measure(trial(job, kernel, sample, D, seed), reference))
+            measures = list(job.task.measure(trial(job, split, kernel, sample, D, seed), reference))
+            if lost := [measure.metric for measure in measures if not np.isfinite(measure.value)]:
+                raise ArithmeticError(f"{lost[0]} is not a finite number")
             yield [
                 columns | measure._asdict() | {"value": repr(float(measure.value)), "status": "ok"}
                 for measure in measures
@@ -92,20 +102,23 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
             yield [columns | failure(error)]
 
 
-def trial(job: Job, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
+def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
     name, d = job.config["sketch"]["name"], sample.shape[1]
     sketch = job.sketch(kernel).adapt(sample, D)
+    if facts := sketch.facts():
+        job.learned[f"{D} features, seed {seed}"] = facts
+        log.info("%s features, seed %s: %s", D, seed, facts)
 
     def draw(k: int) -> Any:
         return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
 
-    return Trial(sketch, job.real_twin(kernel), D, draw, job.engine)
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine)
 
 
-def job_columns(job: Job, kernel: Kernel) -> dict[str, Any]:
-    config = job.config
-    names = {key: config[key]["name"] for key in ("dataset", "task", "sketch")}
-    return names | {"kernel": kernel.name, "degree": "" if kernel.exponent is None else kernel.exponent}
+def job_columns(job: Job) -> dict[str, Any]:
+    labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel")}
+    power = "" if job.kernel.power is None else job.kernel.power
+    return labels | {"task": job.config["task"]["name"], "degree": power}
 
 
 def split_columns(dataset: Dataset, split: Split) -> dict[str, Any]:

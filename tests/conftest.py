@@ -19,9 +19,10 @@ def one_blas_thread():
 
 
 @pytest.fixture(autouse=True)
-def own_cache(request, tmp_path_factory, monkeypatch):
+def own_cache(tmp_path_factory, monkeypatch):
     """No test writes into the user's cache; real data are converted once for all of them."""
     base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     monkeypatch.setenv("RFBENCH_CACHE", str(base / "rfbench-cache"))
 
 

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.special import gamma, kv
 
 
 def hadamard(d):
@@ -42,6 +43,12 @@ def kernel_matrix(X, k):
     return np.array([[k(x, y) for y in X] for x in X])
 
 
+def matern(x, y, nu, l):
+    """2^{1−ν}/Γ(ν) (√(2ν) r)^ν K_ν(√(2ν) r) with r = ‖x − y‖/l."""
+    r = np.sqrt(2 * nu) * np.linalg.norm(x - y) / l
+    return 2 ** (1 - nu) / gamma(nu) * r**nu * kv(nu, r) if r else 1.0
+
+
 def srht_moments(x, y, p, D, letters, stacked):
     """(E k̂, E|k̂|², E k̂²) of TensorSRHT, by going through all signs and all shuffles.
 
@@ -68,14 +75,13 @@ def srht_moments(x, y, p, D, letters, stacked):
     mean, second, pseudo = mean / count, second / count, pseudo / count
     if stacked:  # block 0 stands for all: alike within a block, independent between blocks
         full_mean = np.full(D, mean[0])
-        within = {True: (second, pseudo), False: None}
         S, P = np.empty((D, D), complex), np.empty((D, D), complex)
         of = {l: (n, l - block[0]) for n, block in enumerate(blocks) for l in block}
         for l in range(D):
             for m in range(D):
                 same = of[l][0] == of[m][0]
                 i, j = of[l][1], of[m][1]
-                S[l, m] = within[True][0][i, j] if same else full_mean[l] * full_mean[m].conj()
-                P[l, m] = within[True][1][i, j] if same else full_mean[l] * full_mean[m]
+                S[l, m] = second[i, j] if same else full_mean[l] * full_mean[m].conj()
+                P[l, m] = pseudo[i, j] if same else full_mean[l] * full_mean[m]
         mean, second, pseudo = full_mean, S, P
     return (mean**p).sum() / D, (second**p).sum() / D**2, (pseudo**p).sum() / D**2

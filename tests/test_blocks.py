@@ -40,7 +40,8 @@ def test_scratch_is_reused_and_belongs_to_its_thread():
 
 def features(name, workers, block_rows, X):
     with Local(workers, block_rows).running() as engine:
-        return engine.transform(zoo.sketch_of(name).sample(64, 128, np.random.default_rng(0), np.float32), X)
+        drawn = zoo.sketch_of(name).adapt(X, 128).sample(64, 128, np.random.default_rng(0), np.float32)
+        return engine.transform(drawn, X, drawn.empty(len(X)))
 
 
 @pytest.mark.parametrize("name", zoo.RANDOM)

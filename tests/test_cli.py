@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from rfbench.results.rows import read_rows
+from rfbench.results.rows import only_writer, read_rows
 
 
 def one_line(done, *words):
@@ -37,6 +37,10 @@ MISTAKES = {
     "task.rows=many": "task.rows must be a whole number; 'many' was given",
     "kernel.gama=2": "did you mean 'kernel.gamma'",
     "dataset.prepare=[unitnorm]": "did you mean 'unit_norm'",
+    "dataset.prepare=unit_norm": "dataset.prepare must be a list of steps",
+    "dataset.threshold=high": "dataset.threshold must be a number",
+    "sketch=optical kernel.exponent=4": "set sketch.exponent",
+    "task=variance dataset=synthetic dataset.rows=10": "pairs of test rows",
     "sketch=rademacher,gaussian": "add -m",
     "-m degree=3,0": "degree must be at least 1",
     "-m sketch=rademacher,rademacer": "did you mean 'rademacher'",
@@ -119,6 +123,53 @@ def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path
     }
     assert (joined.parent / "figure.png").exists()
     one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
+
+
+def test_a_second_run_leaves_the_first_one_alone(rfbench, tmp_path):
+    words = ("seeds=1", "features=64")
+    assert rfbench(*words).returncode == 0
+    (directory,) = tmp_path.glob("outputs/*/*")
+    (directory / "results.csv").unlink()  # as in the first trial of a run
+    with only_writer(directory):
+        one_line(rfbench(*words), "another run is writing")
+    assert (directory / ".lock").exists()
+
+
+def test_other_data_under_the_same_name_are_not_mixed(rfbench, tmp_path):
+    for place, shift in (("one", 0.0), ("two", 1.0)):
+        (tmp_path / place / "yacht").mkdir(parents=True)
+        table = np.random.default_rng(0).standard_normal((308, 7)) + shift
+        np.savetxt(tmp_path / place / "yacht" / "data.txt", table)
+    assert rfbench("dataset=yacht", "features=64", "seeds=1", "data_dir=one").returncode == 0
+    one_line(rfbench("dataset=yacht", "features=64", "seeds=2", "data_dir=two"), "results of other data")
+    assert rfbench("dataset=yacht", "features=64", "seeds=2", "data_dir=one").returncode == 0
+
+
+def test_zero_variance_is_not_a_ratio(rfbench, tmp_path):
+    """Full Hadamard blocks of degree 1 have no variance at all."""
+    done = rfbench(
+        "task=variance", "kernel=linear", "sketch=complex_tensorsrht", "features=2d", "seeds=1", "task.draws=50"
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    assert {r["metric"] for r in read_rows(path)} == {"variance_closed_form", "variance_empirical"}
+
+
+def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, tmp_path):
+    done = rfbench(
+        "-m", "sketch=hierarchical", "sketch.base=tensorsrht,rademacher", "kernel.bias=1,0.5", "features=64", "seeds=1"
+    )
+    assert done.returncode == 0, done.stderr
+    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    rows = read_rows(joined)
+    assert {r["sketch"] for r in rows} == {"hierarchical(tensorsrht)", "hierarchical(rademacher)"}
+    assert {r["kernel"] for r in rows} == {"polynomial", "polynomial(bias=0.5)"}
+
+
+def test_one_and_one_point_zero_are_the_same_experiment(rfbench, tmp_path):
+    for bias in ("1", "1.0"):
+        assert rfbench(f"kernel.bias={bias}", "features=64", "seeds=1").returncode == 0
+    assert len(list(tmp_path.glob("outputs/*/*"))) == 1
 
 
 def test_own_csv_from_add_to_table(rfbench, tmp_path):

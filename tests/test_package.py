@@ -32,6 +32,12 @@ name = "rfbench-plugin-test"
 version = "1"
 [project.entry-points."rfbench.kernels"]
 cosine = "rfbench_plugin_test:Cosine"
+[project.entry-points."rfbench.sketches"]
+half = "rfbench_plugin_test:HALF"
+[project.entry-points."rfbench.datasets"]
+line = "rfbench_plugin_test:line"
+[project.entry-points."rfbench.conf"]
+test = "rfbench_plugin_test.conf"
 [build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
@@ -39,13 +45,23 @@ build-backend = "hatchling.build"
 PLUGIN_CODE = """
 from dataclasses import dataclass
 import numpy as np
+from rfbench.datasets.base import Dataset, InMemory
 from rfbench.kernels.base import Kernel, inner
+from rfbench.sketches.family import Family
+from rfbench.sketches.product import ProductSketch
+from rfbench.sketches.weights import RADEMACHER
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
     name = "cosine"
     def gram(self, X, Y):
         return np.cos(inner(X, Y))
+
+HALF = Family(lambda kernel: ProductSketch(1, RADEMACHER), ("linear",), "closed form", "d D")
+
+def line(config):
+    X = np.linspace(0, 1, 50)[:, None]
+    return Dataset("line", InMemory(X), InMemory(X[:, 0]), None)
 """
 
 
@@ -73,7 +89,16 @@ def test_the_wheel_runs_in_a_clean_environment_from_any_directory(wheel, tmp_pat
     (plugin / "rfbench_plugin_test").mkdir(parents=True)
     (plugin / "pyproject.toml").write_text(PLUGIN)
     (plugin / "rfbench_plugin_test" / "__init__.py").write_text(PLUGIN_CODE)
+    for group, name, more in (("kernel", "cosine", ""), ("sketch", "half", ""), ("dataset", "line", "prepare: []\n")):
+        folder = plugin / "rfbench_plugin_test" / "conf" / group
+        folder.mkdir(parents=True)
+        (folder / f"{name}.yaml").write_text(f"# of a plugin\nname: {name}\n{more}")
+    (plugin / "rfbench_plugin_test" / "conf" / "__init__.py").touch()
     subprocess.run([*pip, plugin], check=True)
-    done = rfbench("sketch=exact", "kernel.name=cosine", "~kernel.gamma", "~kernel.bias", "seeds=1")
+    done = rfbench("sketch=exact", "kernel=cosine", "seeds=1")
     assert done.returncode == 0, done.stderr
     assert "cosine kernel" in done.stdout
+    done = rfbench("sketch=half", "kernel=linear", "dataset=line", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    assert "line (45 training rows" in done.stdout
+    assert "of a plugin" in rfbench("list", "sketches").stdout

@@ -30,7 +30,7 @@ def run(task, name, split, D=32, degree=2, dtype=np.float64, workers=2):
         return sketch.sample(20, D, np.random.default_rng([1, k]), dtype)
 
     with Local(workers).running() as engine:
-        trial = Trial(sketch, twin if twin != sketch else None, D, draw, engine)
+        trial = Trial(split, kernel, sketch, twin if twin != sketch else None, D, 0, draw, engine)
         reference = task.reference(split, kernel, 0, engine)
         return reference, {m.metric: m.value for m in task.measure(trial, reference)}, draw
 
@@ -77,7 +77,7 @@ def test_spectral_norm_of_difficult_matrices():
 
 def test_variance_is_the_direct_sum_over_draws(made):
     task = make_task("variance", draws=70, pairs=30, rows=40)
-    (X, (i, j)), found, draw = run(task, "ctr_tensorsrht", made)
+    (X, (i, j), _), found, draw = run(task, "ctr_tensorsrht", made)
     assert len(i) == 30
     assert (i < j).all()
     estimates = np.array([[draw(k)(X)[a] @ draw(k)(X)[b] for a, b in zip(i, j, strict=True)] for k in range(70)])
@@ -87,7 +87,7 @@ def test_variance_is_the_direct_sum_over_draws(made):
 
 
 def test_ratios_are_quantiles_over_all_pairs(made):
-    (X, _), found, _ = run(make_task("variance", draws=0, rows=30), "ctr_rademacher", made, degree=3)
+    (X, _, _), found, _ = run(make_task("variance", draws=0, rows=30), "ctr_rademacher", made, degree=3)
     pairs = np.triu_indices(30, 1)
     ratios = [zoo.sketch_of(name, 3).variance(X, X, 32)[pairs] for name in ("ctr_rademacher", "rademacher")]
     ratios = ratios[0] / ratios[1]

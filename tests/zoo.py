@@ -18,10 +18,19 @@ POLYNOMIAL = (
     "rademacher", "complex_rademacher", "ctr_rademacher",
     "tensorsrht", "complex_tensorsrht", "ctr_tensorsrht",
     "stacked_tensorsrht", "complex_stacked_tensorsrht", "ctr_stacked_tensorsrht",
+    "ahle_tensorsrht", "complex_ahle_tensorsrht", "ctr_ahle_tensorsrht",
 )  # fmt: skip
 HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
+CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
+CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
+CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
+FOURIER = ("rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf")
+SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
+CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
+CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
+CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
 RANDOM = tuple(CASES)
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 

@@ -1,6 +1,8 @@
 """Command-line words → composed configs, and Hydra's complaints in one line."""
 
 import re
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,19 @@ PACKAGE = Path(__file__).resolve().parent.parent
 CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (path / "config.yaml").exists())
 
 
-def with_own_data(overrides: list[str]) -> list[str]:
-    """The overrides, with the configs written by `rfbench data add` on Hydra's search path."""
-    own = cache_dir() / "conf"
-    if not own.is_dir() or any(word.startswith("hydra.searchpath") for word in overrides):
+def roots() -> list[Path]:
+    """Folders of configs: ours, those of `rfbench data add`, and packages named by entry points in rfbench.conf."""
+    plugins = [find_spec(point.value) for point in entry_points(group="rfbench.conf")]
+    places = [Path(place) for spec in plugins if spec for place in spec.submodule_search_locations or ()]
+    return [CONF, *(path for path in (cache_dir() / "conf", *places) if path.is_dir())]
+
+
+def with_search_path(overrides: list[str]) -> list[str]:
+    """The overrides, with all folders of configs on Hydra's search path."""
+    more = ", ".join(f"'file://{path}'" for path in roots()[1:])
+    if not more or any(word.startswith("hydra.searchpath") for word in overrides):
         return overrides
-    return [*overrides, f"hydra.searchpath=['file://{own}']"]
+    return [*overrides, f"hydra.searchpath=[{more}]"]
 
 
 def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
@@ -82,7 +91,7 @@ def groups() -> list[str]:
 def choices(group: str) -> dict[str, str]:
     """The options of a group with the first comment line of each."""
     found = {}
-    for root in (CONF, cache_dir() / "conf"):
+    for root in roots():
         folder = root / group
         for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
             lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines()[:2]]

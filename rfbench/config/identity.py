@@ -11,7 +11,16 @@ NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine"
 
 
 def digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(_same(value), sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def _same(value: Any) -> Any:
+    """1 and 1.0 are the same number."""
+    if isinstance(value, Mapping):
+        return {key: _same(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_same(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def job_directory(config: Mapping[str, Any], name: str) -> Path:

@@ -48,6 +48,7 @@ class Job:
     features: list[int | str]
     seeds: list[int]
     dtype: np.dtype[Any]
+    learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
 
     @property
     def name(self) -> str:
@@ -77,7 +78,7 @@ def build_job(config: DictConfig) -> Job:
         kernel=kernel,
         task=make_task(**options["task"]),
         engine=Local(**options["engine"], block_rows=plain["block_rows"]),
-        preparation=Preparation(tuple(plain["dataset"].get("prepare") or ()), plain["dataset"].get("threshold", 0.0)),
+        preparation=_preparation(plain["dataset"]),
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
@@ -104,6 +105,13 @@ def typed(config: DictConfig) -> dict[str, Any]:
     plain = OmegaConf.to_container(merged, resolve=True)
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
+
+
+def _preparation(dataset: dict[str, Any]) -> Preparation:
+    steps, threshold = dataset.get("prepare") or [], dataset.get("threshold", 0.0)
+    require(isinstance(steps, list), "dataset.prepare", "a list of steps such as [standardize,unit_norm]", steps)
+    require(isinstance(threshold, int | float), "dataset.threshold", "a number", threshold)
+    return Preparation(tuple(map(str, steps)), float(threshold))
 
 
 def _features(given: Any) -> list[int | str]:

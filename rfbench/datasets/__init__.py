@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets import own
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
@@ -12,6 +11,7 @@ from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.obtain import fetched
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
+from rfbench.registry import find
 
 __all__ = ["load", "names", "status"]
 
@@ -31,7 +31,7 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
     if name in EMBEDDED:
         return load_embedded(name)
     if name not in CATALOGUE:
-        raise InputError(f"no dataset {name!r}; {did_you_mean(name, names())}")
+        return find("dataset", name, dict.fromkeys(names()))(config)
     files = at_hand(name, data_dir) or fetched(name, data_dir, download)
     return converted(name, files)
 

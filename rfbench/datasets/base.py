@@ -74,3 +74,4 @@ class Dataset:
     classes: int | None  # None: regression
     n_train: int | None = None
     scale: float = 1.0  # raw numbers are divided by it: 255 for pixels
+    digest: str = ""  # of the rows as they lie on disk; none where they cannot change

@@ -92,6 +92,10 @@ class Preparation:
             if step not in (known := {*LEARNED, *FIXED, "binarize"}):
                 raise InputError(f"no step '{step}' in dataset.prepare; {did_you_mean(step, known)}")
 
+    def columns(self, d: int) -> int:
+        """How many columns d become."""
+        return padded(d) if "zero_pad" in self.steps else d
+
     def learn(self, train: Part) -> list[Callable[[Array], Array]]:
         """One function for each step; a pass over the training rows for each that is learned."""
         done: list[Callable[[Array], Array]] = []

@@ -16,7 +16,7 @@ from rfbench.datasets.base import Dataset
 from rfbench.seeds import rng_for
 
 Array = NDArray[Any]
-BLOCK = 8192  # rows read from disk at once
+BLOCK_BYTES = 1 << 25  # of rows read at once, as doubles
 TEST_FRACTION = 0.1
 
 
@@ -34,7 +34,8 @@ class Part:
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
         """(X, y) as published, block by block, in order."""
-        for start, stop in spans(self.dataset.X.shape[0], BLOCK):
+        n, d = self.dataset.X.shape
+        for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
             chosen = np.zeros(stop - start, bool)
             low, high = np.searchsorted(self.test, (start, stop))
             chosen[self.test[low:high] - start] = True
@@ -58,8 +59,9 @@ class Part:
     def checked(self, X: Array, rows: NDArray[np.int64]) -> Array:
         """X in floating point, unless a number is missing."""
         X = X.astype(np.float64)
-        if not np.isfinite(X.sum()):
-            row, column = np.argwhere(~np.isfinite(X))[0]
+        # The sum is quick to take and not finite if any number is not.
+        if not np.isfinite(X.sum()) and len(bad := np.argwhere(~np.isfinite(X))):
+            row, column = bad[0]
             raise InputError(
                 f"dataset '{self.dataset.name}' has {X[row, column]} in row {rows[row] + 1}, column {column + 1}; "
                 "fill or drop it and add the file again"

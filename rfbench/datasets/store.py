@@ -10,6 +10,7 @@ import numpy as np
 
 from rfbench.checks import InputError
 from rfbench.datasets.base import Array, Dataset, OnDisk
+from rfbench.datasets.files import checksum
 from rfbench.datasets.tables import Block
 
 
@@ -52,7 +53,9 @@ def write_targets(directory: Path, y: Array, *, classification: bool, **meta: ob
         values, codes = np.unique(y, return_inverse=True)
         classes, y = len(values), codes.astype(np.int64)
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
-    (directory / "meta.json").write_text(json.dumps({"classes": classes, **meta}))
+    content = checksum(directory / "X.npy") + checksum(directory / "y.npy")
+    meta |= {"classes": classes, "digest": hashlib.sha256(content.encode()).hexdigest()[:12]}
+    (directory / "meta.json").write_text(json.dumps(meta))
     return classes
 
 
@@ -60,7 +63,7 @@ def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
     """The data set a directory holds."""
     meta = json.loads((directory / "meta.json").read_text())
     X, y = OnDisk(directory / "X.npy"), OnDisk(directory / "y.npy")
-    return Dataset(name, X, y, meta["classes"], meta["n_train"], scale)
+    return Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
 
 
 def fingerprint(dataset: Dataset) -> str:

@@ -22,6 +22,11 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+def cores() -> int:
+    """Cores this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Local:
     """A pool of `workers` threads; auto is one for each core this process may use."""
 
@@ -32,7 +37,7 @@ class Local:
             "auto or at least 1",
             workers,
         )
-        self.workers = len(os.sched_getaffinity(0)) if workers == "auto" else int(workers)
+        self.workers = cores() if workers == "auto" else int(workers)
         self.block_rows = block_rows
 
     @contextmanager
@@ -50,9 +55,8 @@ class Local:
             waiting.extend(self._pool.submit(function, item) for item in islice(items, 1))
             yield result
 
-    def transform(self, features: FeatureMap, X: Array) -> Array:
-        """Φ(X), block by block."""
-        Phi = features.empty(len(X))
+    def transform(self, features: FeatureMap, X: Array, Phi: Array) -> Array:
+        """Φ(X) into an array for it, block by block."""
         for _ in self.map(lambda span: features(X[slice(*span)], Phi[slice(*span)]), spans(len(X), self.block_rows)):
             pass
         return Phi

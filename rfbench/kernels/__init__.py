@@ -4,13 +4,15 @@ from typing import Any
 
 from rfbench.kernels.base import DotProductKernel, Kernel
 from rfbench.kernels.exponential import Exponential, Gaussian
+from rfbench.kernels.matern import Laplacian, Matern
+from rfbench.kernels.optical import Optical
 from rfbench.kernels.polynomial import Linear, Polynomial, PolynomialSphere
 from rfbench.registry import build, find
 
 __all__ = ["KERNELS", "DotProductKernel", "Kernel", "make_kernel"]
 
 KERNELS: dict[str, type[Kernel]] = {
-    cls.name: cls for cls in (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential)
+    cls.name: cls for cls in (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Optical)
 }
 
 

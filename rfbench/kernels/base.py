@@ -21,8 +21,8 @@ class Kernel(ABC):
     name: ClassVar[str]
 
     @property
-    def exponent(self) -> int | None:
-        """The degree p of a polynomial kernel, for the column `degree`."""
+    def power(self) -> int | None:
+        """p of a polynomial kernel, for the column `degree`."""
         return None
 
     @abstractmethod

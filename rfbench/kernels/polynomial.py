@@ -22,7 +22,7 @@ class AffinePower(DotProductKernel):
         raise NotImplementedError
 
     @property
-    def exponent(self) -> int:
+    def power(self) -> int:
         return self.affine[0]
 
     def gram(self, X: Array, Y: Array) -> Array:

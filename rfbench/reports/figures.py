@@ -66,10 +66,13 @@ def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     for sketch, curve in part.groupby("sketch", sort=False):
         curve = curve.sort_values("features")
         style = line_style(str(sketch)) | more
+        if (curve["features"] == 0).all():  # no features: a level to be reached
+            ax.axhline(curve["mean"].iloc[0], **style | {"marker": ""})
+            continue
         ax.errorbar(curve["features"], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
     ax.set_xscale("log", base=2)
     ax.set_xlabel("features")
-    ticks = sorted(part["features"].unique())
+    ticks = sorted(set(part["features"]) - {0})
     ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     _log_values(ax)
 
@@ -79,7 +82,8 @@ def _log_values(ax: "Axes") -> None:
 
     ax.set_yscale("log")
     ax.minorticks_off()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 

@@ -35,8 +35,9 @@ RC = {
 
 
 def line_style(sketch: str) -> dict[str, Any]:
-    variant, _, family = sketch.partition("_")
-    if variant not in VARIANTS:
-        variant, family = "", sketch
+    """By name, and by base where there is one: optimized_maclaurin(ctr_rademacher)."""
+    name, _, options = sketch.partition("(")
+    variant = next((v for v in ("complex", "ctr") if f"{v}_" in name + options), "")
+    family = name.removeprefix(f"{variant}_")
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
     return {"color": colour, "label": sketch, **VARIANTS[variant]}

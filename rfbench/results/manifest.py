@@ -10,26 +10,39 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from rfbench import __version__
 from rfbench.results.files import replace_file
 
 
-def write_manifest(directory: Path, config: Mapping[str, Any], **facts: Any) -> None:
-    manifest = {
-        "config": config,
-        **facts,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "peak_bytes": peak_bytes(),
-        "meter": "none",
-        "versions": {"rfbench": __version__, "python": platform.python_version()}
-        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
-        "blas": blas(),
-        "machine": {"system": platform.platform(), "processor": processor(), "cores": os.cpu_count()},
-        "git": git_state(),
-    }
-    replace_file(directory / "run.json", json.dumps(manifest, indent=1, default=str) + "\n")
+class Manifest:
+    """The run.json of a job; a job that goes on adds to what it had learned before."""
+
+    def __init__(self, directory: Path, config: Mapping[str, Any]) -> None:
+        self.path, self.config, self.start = directory / "run.json", config, perf_counter()
+        self.before = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def data_changed(self, digest: str) -> bool:
+        return self.before.get("data", digest) != digest
+
+    def write(self, data: str, learned: Mapping[str, Any]) -> None:
+        manifest = {
+            "config": self.config,
+            "data": data,
+            "learned": self.before.get("learned", {}) | learned,
+            "seconds": round(perf_counter() - self.start, 3),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "peak_bytes": peak_bytes(),
+            "meter": "none",
+            "versions": {"rfbench": __version__, "python": platform.python_version()}
+            | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
+            "blas": blas(),
+            "machine": {"system": platform.platform(), "processor": processor(), "cores": os.cpu_count()},
+            "git": git_state(),
+        }
+        replace_file(self.path, json.dumps(manifest, indent=1, default=str) + "\n")
 
 
 def peak_bytes() -> int:

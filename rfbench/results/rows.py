@@ -3,7 +3,7 @@
 import csv
 import fcntl
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,17 +42,19 @@ class Results:
 
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
-        self.rows: list[Row] = [] if force else [r for r in read_rows(self.path) if r["status"] == "ok"]
+        self.rows: list[Row] = [row for row in read_rows(self.path) if row["status"] == "ok"]
+        self.done = set() if force else {_trial(row) for row in self.rows}
 
-    @property
-    def done(self) -> set[tuple[int, int]]:
-        """(features, seed) of the finished trials."""
-        return {(int(row["features"]), int(row["seed"])) for row in self.rows if row["status"] == "ok"}
-
-    def add(self, rows: Iterable[Row]) -> None:
-        """All rows of a trial at once: they appear together or not at all."""
-        self.rows.extend(rows)
+    def add(self, rows: Sequence[Row]) -> None:
+        """All rows of a trial at once, in place of those it had: they appear together or not at all."""
+        again = {_trial(row) for row in rows}
+        self.rows = [row for row in self.rows if _trial(row) not in again] + list(rows)
         write_rows(self.path, self.rows)
+
+
+def _trial(row: Row) -> tuple[str, str]:
+    """(features, seed)"""
+    return str(row.get("features", "")), str(row.get("seed", ""))
 
 
 @contextmanager

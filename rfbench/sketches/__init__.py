@@ -5,13 +5,31 @@ from typing import Any
 from rfbench.checks import InputError
 from rfbench.kernels.base import Kernel
 from rfbench.registry import build, find
-from rfbench.sketches import exact, powers
+from rfbench.sketches import (
+    compressive,
+    craft,
+    exact,
+    favor,
+    fourier,
+    hierarchical,
+    optical,
+    optimized_maclaurin,
+    powers,
+    random_maclaurin,
+    spherical,
+    tensor_sketch,
+)
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
 
 __all__ = ["SKETCHES", "ClosedForm", "Family", "FeatureMap", "Sketch", "make_sketch"]
 
-SKETCHES: dict[str, Family] = {**powers.FAMILIES, **exact.FAMILIES}
+MODULES = (
+    *(powers, tensor_sketch, hierarchical, craft),
+    *(fourier, spherical, compressive, favor),
+    *(random_maclaurin, optimized_maclaurin, optical, exact),
+)
+SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 
 
 def make_sketch(name: str, kernel: Kernel, **options: Any) -> Sketch:

@@ -5,6 +5,7 @@ row i of X only, so blocks come in any order and on any number of threads.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -43,6 +44,10 @@ class FeatureMap(ABC):
             self.write(X[start:stop], out[start:stop])
         return out
 
+    def parts(self) -> Iterator["FeatureMap"]:
+        """Maps whose features, side by side, are these: for those with more than memory holds for many rows."""
+        yield self
+
     def product(self, Phi: Array, Psi: Array) -> Array:
         """k̂ of all pairs from their features."""
         return Phi @ Psi.conj().T
@@ -63,6 +68,10 @@ class Sketch(ABC):
     def adapt(self, X: Array, D: int) -> "Sketch":
         """The recipe with what it takes from training rows; most take nothing."""
         return self
+
+    def facts(self) -> dict[str, Any]:
+        """What was learned from the training rows, in words and numbers, for run.json."""
+        return {}
 
     @abstractmethod
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:

@@ -6,7 +6,7 @@ from rfbench.kernels.polynomial import AffinePower
 from rfbench.sketches.base import Sketch
 from rfbench.sketches.family import POWERS, Family
 from rfbench.sketches.product import ProductSketch
-from rfbench.sketches.tensor_srht import StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.tensor_srht import AhleTensorSRHT, StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER, Law
 from rfbench.sketches.wrappers import affine, complex_to_real
 
@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[type[ProductSketch], Law, Law, str]] = {
     "gaussian": (ProductSketch, GAUSSIAN, COMPLEX_GAUSSIAN, "p d D"),
     "rademacher": (ProductSketch, RADEMACHER, COMPLEX_RADEMACHER, "p d D"),
     "tensorsrht": (TensorSRHT, RADEMACHER, COMPLEX_RADEMACHER, "p (d log d + D)"),
+    "ahle_tensorsrht": (AhleTensorSRHT, RADEMACHER, COMPLEX_RADEMACHER, "p (d log d + D)"),
     "stacked_tensorsrht": (StackedTensorSRHT, RADEMACHER, COMPLEX_RADEMACHER, "p D log d"),
 }
 

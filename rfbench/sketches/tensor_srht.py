@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import scratch, spans
+from rfbench.kernels.base import inner
 from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.hadamard import padded, transform
 from rfbench.sketches.product import ProductSketch
@@ -50,6 +51,38 @@ class StackedTensorSRHT(TensorSRHT):
         h = padded(d)
         rest = D % h
         return (D // h * h * (h - 1) + rest * (rest - 1)) / D**2, h
+
+
+class AhleTensorSRHT(TensorSRHT):
+    """TensorSRHT of Ahle et al. (2020): D different index tuples of the hᵖ there are [Wacker 2022, Eq. 2.25].
+
+    Over all tuples the estimate is exact, so it is a mean over a sample without replacement and its variance that
+    of the Rademacher sketch times the factor (N − D)/(N − 1) of a finite population, N = hᵖ.
+    """
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        h = padded(d)
+        signs = self.law.draw((self.degree, h), rng, dtype)
+        signs[0] /= np.sqrt(D)
+        return TensorSRHTMap(signs[:, :d], different_tuples(h, self.degree, D, rng))
+
+    def _spread(self, X: Array, Y: Array, D: int, m: Array) -> Array:
+        p, s = self.degree, inner(X, Y) ** 2
+        N = padded(X.shape[1]) ** p
+        rest = D % N  # whole rounds over all tuples have no variance
+        return (m**p - s**p) * rest / D**2 * (N - rest) / max(N - 1, 1)
+
+
+def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArray[np.integer]:
+    """(p, D) indices below h: as many whole rounds over the hᵖ tuples as fit, then different ones."""
+    N = h**p
+    if N <= 8 * D:
+        flat = np.concatenate([*(np.arange(N) for _ in range(D // N)), rng.permutation(N)[: D % N]])
+        return np.array(np.unravel_index(flat, (h,) * p))
+    found = np.empty((p, 0), np.int64)
+    while found.shape[1] < D:  # few are drawn twice
+        found = np.unique(np.concatenate((found, rng.integers(0, h, (p, D))), axis=1), axis=1)
+    return found[:, rng.permutation(found.shape[1])[:D]]
 
 
 class TensorSRHTMap(FeatureMap):

@@ -40,6 +40,7 @@ class Law:
         return self._moment(X, Y, self.real, 2)
 
     def _moment(self, X: Array, Y: Array, of_norms: float, of_inner: float) -> Array:
+        X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
         N = np.outer(squared_norms(X), squared_norms(Y))
         S = inner(X**2, Y**2)
         return of_norms * N + of_inner * inner(X, Y) ** 2 + (self.kurtosis - 2 - self.real) * S

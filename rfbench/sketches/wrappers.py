@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
 
 
 def _augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
-    np.multiply(X, np.sqrt(affine.gamma), out=into[:, : X.shape[1]], casting="same_kind")
-    into[:, X.shape[1] :] = np.sqrt(affine.bias)
+    np.multiply(X, sqrt(affine.gamma), out=into[:, : X.shape[1]], casting="same_kind")
+    into[:, X.shape[1] :] = sqrt(affine.bias)
     return into
 
 
@@ -101,7 +102,8 @@ class AffineMap(FeatureMap):
         self.D, self.dtype, self.order = base.D, base.dtype, base.order
 
     def write(self, X: Array, out: Array) -> None:
-        self.base.write(_augment(X, scratch("augmented", (len(X), self.base.d), X.dtype), self), out)
+        rows = scratch("augmented", (len(X), self.base.d), np.empty(0, self.dtype).real.dtype)
+        self.base.write(_augment(X, rows, self), out)
 
 
 class Concatenated(FeatureMap):
@@ -117,5 +119,5 @@ class Concatenated(FeatureMap):
         for part, weight in zip(self.maps, self.weights, strict=True):
             into = out[:, start : start + part.D]
             part.write(X, into)
-            into *= weight
+            into *= float(weight)  # a NumPy scalar would make this a loop in double precision
             start += part.D

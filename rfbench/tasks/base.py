@@ -23,9 +23,12 @@ class Measure(NamedTuple):
 class Trial:
     """One sketch with D features in one repetition."""
 
+    split: Split
+    kernel: Kernel
     sketch: Sketch
     real_twin: Sketch | None  # the real sketch of the same family, for ratios of variances
     D: int
+    seed: int
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import spans
-from rfbench.checks import require
+from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
@@ -23,6 +23,7 @@ from rfbench.tasks.base import Measure, Task, Trial
 
 Array = NDArray[Any]
 DRAWS = 32  # draws to a work item
+ROUNDING = 1e-12  # of k(x, x) k(y, y)
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,18 @@ class Variance(Task):
             return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
         return None
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array]:
-        """(rows, two rows of each pair)."""
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array]:
+        """(rows, two rows of each pair, variances that are nothing but rounding)."""
         X = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
+        if len(X) < 2:
+            raise InputError("task=variance needs pairs of test rows, and there is one row. Use a larger data set")
         i, j = np.triu_indices(len(X), 1)
         which = rng_for(seed, "variance", "pairs").choice(len(i), min(self.pairs, len(i)), replace=False)
-        return X, np.array([i[which], j[which]])
+        diagonal = np.array([kernel.gram(x[None], x[None])[0, 0] for x in X])
+        return X, np.array([i[which], j[which]]), ROUNDING * np.outer(diagonal, diagonal)
 
-    def measure(self, trial: Trial, reference: tuple[Array, Array]) -> Iterator[Measure]:
-        X, (i, j) = reference
+    def measure(self, trial: Trial, reference: tuple[Array, Array, Array]) -> Iterator[Measure]:
+        X, (i, j), tiny = reference
         sketch = trial.sketch
         exact = sketch.variance(X, X, trial.D) if isinstance(sketch, ClosedForm) else None
         if exact is not None:
@@ -60,14 +64,11 @@ class Variance(Task):
         if self.draws:
             empirical = self._monte_carlo(trial, X, i, j)
             yield Measure("variance_empirical", float(empirical.mean()))
-            if exact is not None and (exact[i, j] > 0).all():
-                yield Measure("empirical_over_closed_form", float((empirical / exact[i, j]).mean()))
+            if exact is not None and (there := (exact > tiny)[i, j]).any():
+                ratios = empirical[there] / exact[i, j][there]
+                yield Measure("empirical_over_closed_form", float(ratios.mean()))
         if exact is not None and isinstance(trial.real_twin, ClosedForm):
-            above = np.triu_indices(len(X), 1)
-            ratios = exact[above] / trial.real_twin.variance(X, X, trial.D)[above]
-            yield Measure("ratio_to_real_below_1", float(np.mean(ratios < 1)))
-            for percent, value in enumerate(np.nanquantile(ratios, np.linspace(0, 1, 101))):
-                yield Measure(f"ratio_to_real_q{percent:03d}", float(value))
+            yield from ratios_to_real(exact, trial.real_twin.variance(X, X, trial.D), tiny)
 
     def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
         """E|k̂ − E k̂|² of each pair, from the draws."""
@@ -80,3 +81,13 @@ class Variance(Task):
 
         values = np.concatenate(list(trial.engine.map(estimates, spans(self.draws, DRAWS))))
         return np.var(values.astype(np.result_type(values, np.float64)), axis=0, ddof=1)
+
+
+def ratios_to_real(variance: Array, real: Array, tiny: Array) -> Iterator[Measure]:
+    """Over all pairs for which the real sketch has a variance."""
+    there = np.triu(real > tiny, 1)
+    if there.any():
+        ratios = variance[there] / real[there]
+        yield Measure("ratio_to_real_below_1", float(np.mean(ratios < 1)))
+        for percent, value in enumerate(np.quantile(ratios, np.linspace(0, 1, 101))):
+            yield Measure(f"ratio_to_real_q{percent:03d}", float(value))

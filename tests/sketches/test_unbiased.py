@@ -10,15 +10,14 @@ LIMIT = 4.8  # about 15,000 comparisons of 105 pairs: a false alarm in one of fi
 
 @pytest.mark.parametrize("name", zoo.POLYNOMIAL)
 @pytest.mark.parametrize("degree", [1, 2, 3])
-@pytest.mark.parametrize(
-    "options", [{}, {"gamma": 0.5, "bias": 0.3}, {"bias": 0.0}], ids=["(xy+1)^p", "affine", "xy^p"]
-)
-def test_mean_is_the_kernel(name, degree, options, wine):
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.5, "bias": 0.3}], ids=["(xy+1)^p", "affine"])
+def test_mean_is_the_kernel_and_a_mistake_of_5_percent_is_seen(name, degree, options, digits):
     sketch, kernel = zoo.sketch_of(name, degree, **options), zoo.kernel_of(name, degree, **options)
-    D = 24
-    values = stats.estimates(sketch, wine, D, 1000, seed=degree)
-    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, D))
+    X, D = digits[:15], 92  # no whole number of Hadamard blocks, which are exact at degree 1
+    values = stats.estimates(sketch, X, D, (400, 1000, 3000)[degree - 1] * (2 if name in zoo.HEAVY else 1), seed=degree)
+    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.variance(X, X, D))
     assert stats.z_of_mean(values, k, V) < LIMIT
+    assert stats.z_of_mean(1.05 * values, k, V) > LIMIT
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.POLYNOMIAL if name not in zoo.HEAVY])

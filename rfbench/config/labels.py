@@ -1,0 +1,32 @@
+"""Names for the columns of results.csv that tell jobs of a sweep apart."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from rfbench.config.compose import roots
+
+NEVER_SHOWN = ("name", "base", "file", "sha256", "threshold")
+
+
+def label(group: str, node: Mapping[str, Any]) -> str:
+    """The name of a choice; in brackets its base sketch and the options that are not those of its YAML.
+
+    optimized_maclaurin(rademacher), polynomial(bias=0.5), digits(prepare=[center, unit_norm])
+    """
+    defaults = _defaults(group, str(node["name"]))
+    base = [str(node["base"])] if "base" in node else []
+    other = [f"{key}={_plain(node[key])}" for key in node if key not in NEVER_SHOWN and node[key] != defaults.get(key)]
+    return str(node["name"]) + (f"({', '.join(base + other)})" if base + other else "")
+
+
+def _plain(value: Any) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+@cache
+def _defaults(group: str, name: str) -> Mapping[str, Any]:
+    path = next((root / group / f"{name}.yaml" for root in roots() if (root / group / f"{name}.yaml").exists()), None)
+    return OmegaConf.to_container(OmegaConf.load(path)) if path else {}  # type: ignore[return-value]

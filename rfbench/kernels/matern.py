@@ -1,0 +1,93 @@
+"""Matérn kernels: Gaussian kernels of a random length scale.
+
+With z ~ N(0, I), t = √(2ν/χ²_{2ν}) and r = ‖x − y‖/l,
+
+    k(x, y) = E exp(−t² r²/2) = E exp(i ⟨t z/l, x − y⟩),                                        (1)
+
+which for ν = ½, 3/2, 5/2 is e⁻ʳ, (1 + √3 r) e^{−√3 r} and (1 + √5 r + 5r²/3) e^{−√5 r}  [Rasmussen & Williams 2006,
+Eq. 4.17].  One t belongs to all d coordinates of a frequency: drawn for each of them, (1) would be the product of
+one-dimensional Matérn kernels, which is another kernel for d > 1.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from rfbench.blocks import spans
+from rfbench.checks import require
+from rfbench.kernels.base import Array, Kernel, squared_distances, squared_norms
+from rfbench.kernels.exponential import Gaussian
+
+POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # of √(2ν) r, before its exponential
+NEAR = 1e-8  # ‖x − y‖² below this part of ‖x‖² + ‖y‖² is computed from the differences
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """exp(−‖x − y‖/l), l the length scale: a number, or `median` of the distances between training rows."""
+
+    name = "laplacian"
+    length_scale: float | str = 1.0
+
+    def __post_init__(self) -> None:
+        self.gaussian  # noqa: B018  refuses what is not a length scale
+
+    @property
+    def smoothness(self) -> float:
+        """ν."""
+        return 0.5
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """The kernel of which this is a mixture."""
+        return Gaussian(self.length_scale)
+
+    @property
+    def l2(self) -> float:
+        return self.gaussian.l2
+
+    def fit(self, X: Array) -> "Laplacian":
+        return replace(self, length_scale=self.gaussian.fit(X).length_scale)
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        r = np.sqrt(near_squared_distances(X, Y) * (2 * self.smoothness / self.l2))
+        return np.polynomial.polynomial.polyval(r, POLYNOMIALS[self.smoothness]) * np.exp(-r)
+
+    def mixing(self, n: int, rng: np.random.Generator) -> Array:
+        """n draws of t in equation (1)."""
+        nu = self.smoothness
+        return np.sqrt(2 * nu / rng.chisquare(2 * nu, n))
+
+
+@dataclass(frozen=True)
+class Matern(Laplacian):
+    """The Matérn kernel of smoothness ν = ½, 3/2 or 5/2."""
+
+    name = "matern"
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.nu in POLYNOMIALS, "kernel.nu", "0.5, 1.5 or 2.5", self.nu)
+
+    @property
+    def smoothness(self) -> float:
+        return self.nu
+
+
+def scales(kernel: Kernel, n: int, rng: np.random.Generator) -> Array:
+    """n draws of t/l for a kernel that is a mixture of Gaussian ones, or the Gaussian itself, whose t is 1."""
+    assert isinstance(kernel, Gaussian | Laplacian)
+    t = kernel.mixing(n, rng) if isinstance(kernel, Laplacian) else np.ones(n)
+    return t / sqrt(kernel.l2)
+
+
+def near_squared_distances(X: Array, Y: Array) -> Array:
+    """‖x − y‖² that is right for near rows too: a root makes 10⁻⁸ of what is left of 10⁻¹⁶ by cancellation."""
+    D2 = squared_distances(X, Y)
+    near = np.nonzero(NEAR * (squared_norms(X)[:, None] + squared_norms(Y)) > D2)
+    for start, stop in spans(len(near[0]), 4096):
+        i, j = (index[start:stop] for index in near)
+        D2[i, j] = squared_norms(X[i].astype(np.float64) - Y[j])
+    return D2

@@ -1,0 +1,50 @@
+"""Product sketches of several inputs.
+
+A product sketch takes p different inputs as easily as one p times: with independent sketches φᵢ of ⟨x, y⟩,
+
+    Φ(x₁, …, x_p) = √D^{p−1} φ₁(x₁) ∘ ⋯ ∘ φ_p(x_p)       estimates  ⟨x₁, y₁⟩ ⋯ ⟨x_p, y_p⟩.            (1)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.sketches.base import FeatureMap
+from rfbench.sketches.powers import KINDS, homogeneous
+
+Array = NDArray[Any]
+BASES = tuple(variant + kind for kind in KINDS for variant in ("", "complex_", "ctr_"))
+
+
+def require_base(base: str) -> None:
+    """Refuse what is not a product sketch."""
+    if base not in BASES:
+        raise InputError(f"sketch.base must be a product sketch; '{base}' was given, {did_you_mean(base, BASES)}")
+
+
+def linear(features: FeatureMap, X: Array) -> Array:
+    """A map of degree one on real or complex rows."""
+    if not np.iscomplexobj(X):
+        return features(X)
+    return features(np.ascontiguousarray(X.real)) + 1j * features(np.ascontiguousarray(X.imag))
+
+
+class TupleMap:
+    """Equation (1): one draw for inputs of the given numbers of columns."""
+
+    def __init__(self, base: str, columns: Sequence[int], D: int, rng: np.random.Generator, dtype: Any) -> None:
+        require_base(base)
+        self.halves = base.startswith("ctr_")
+        one, count = homogeneous(base.replace("ctr_", "complex_"), 1), D // 2 if self.halves else D
+        self.maps = [one.sample(d, count, rng, dtype) for d in columns]
+        self.D = D
+
+    def __call__(self, *inputs: Array) -> Array:
+        Phi = linear(self.maps[0], inputs[0])
+        for features, X in zip(self.maps[1:], inputs[1:], strict=True):
+            Phi = Phi * linear(features, X)
+            Phi *= np.sqrt(features.D).astype(Phi.real.dtype)
+        return np.concatenate((Phi.real, Phi.imag), axis=1) if self.halves else Phi
