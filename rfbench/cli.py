@@ -1,5 +1,6 @@
 """The command line: a bare first word is a verb, everything else goes to Hydra."""
 
+import io
 import os
 import sys
 
@@ -35,6 +36,9 @@ The same command finds its finished work and does only what is missing.
 
 def main(words: list[str] | None = None) -> int:
     """Exit code: 0 done, 1 something failed and is a row of the results, 2 a mistake in the input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no ± gets a ?
     try:
         return dispatch(sys.argv[1:] if words is None else words)
     except InputError as error:
@@ -43,6 +47,12 @@ def main(words: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        if os.environ.get("RFBENCH_DEBUG"):
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"rfbench: error: {reason}; with RFBENCH_DEBUG=1 it is told where", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("rfbench: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
@@ -50,22 +60,22 @@ def main(words: list[str] | None = None) -> int:
 
 def dispatch(words: list[str]) -> int:
     first = words[0] if words else ""
-    if first in ("-h", "--help", "help"):
+    if first == "data":
+        from rfbench.datasets.commands import main as data
+
+        return data(words[1:])
+    if first == "help" or {"-h", "--help"} & set(words):
         from rfbench.config.compose import groups
 
         print(HELP.format(version=__version__, groups=", ".join(groups())))
         return 0
-    if first == "--version":
+    if "--version" in words:
         print(f"rfbench {__version__}")
         return 0
     if first == "list":
         from rfbench.listing import show
 
         return show(words[1:])
-    if first == "data":
-        from rfbench.datasets.commands import main as data
-
-        return data(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
         raise InputError(
             f"no command '{first}'; there are list, data and help, and an experiment is given as key=value"

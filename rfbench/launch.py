@@ -15,49 +15,54 @@ MISTAKES: list[InputError] = []
 def experiment(words: list[str]) -> int:
     """Check every job of the command line, run them through Hydra, then join their results."""
     import hydra
-    from hydra._internal.utils import get_args_parser
     from omegaconf import OmegaConf
 
-    from rfbench.config.compose import CONF, compose_jobs, with_search_path, without_hydra
+    from rfbench.config.compose import CONF, compose_jobs, quoted, with_search_path, without_hydra
     from rfbench.config.identity import sweep_directory
     from rfbench.config.schema import build_job
 
-    args = parse(get_args_parser(), words)
+    args = parse(words)
     overrides = with_search_path(args.overrides)
     OmegaConf.register_new_resolver("rfbench_directory", lambda *, _root_: str(directory_of(_root_)), replace=True)
     # Hydra's way to hand exceptions on instead of printing them its own way.
     os.environ["HYDRA_FULL_ERROR"] = "1"
     sys.argv = ["rfbench", *(word for word in words if word not in args.overrides), *overrides]
     app = hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)
+    jobs, sweep = compose_jobs(overrides, args.multirun)
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
         app()
         return 0
-
-    MISTAKES.clear()
-    jobs, sweep = compose_jobs(overrides, args.multirun)
     for config in jobs:
         build_job(without_hydra(config))
     directories = list(dict.fromkeys(map(directory_of, jobs)))
     target = sweep_directory(directories, experiment_name(jobs[0]) or "sweep") if sweep else directories[0]
     if sweep:
-        sys.argv.append(f"hydra.sweep.dir='{target}'")
+        sys.argv.append(f"hydra.sweep.dir={quoted(target)}")
+    MISTAKES.clear()
     try:
         app()
     except OSError as error:
         raise InputError(f"cannot write {error.filename or 'outputs'}: {error.strerror}") from None
+    code = conclude(directories, target) if sweep or not MISTAKES else 2
     if MISTAKES:
-        raise MISTAKES.pop()
-    return conclude(directories, target)
+        raise MISTAKES[0]
+    return code
 
 
-def parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """Hydra's options, with a mistake in one line."""
+def parse(words: list[str]) -> argparse.Namespace:
+    """Hydra's options, as far as they are ours, with a mistake in one line."""
+    from hydra._internal.utils import get_args_parser
 
     def refuse(message: str) -> NoReturn:
         raise InputError(f"{message}; see rfbench --help")
 
+    parser = get_args_parser()
     parser.error = refuse  # type: ignore[method-assign]
-    return parser.parse_args(words)
+    args = parser.parse_args(words)
+    for option in ("config_name", "config_path", "resolve", "package"):
+        if getattr(args, option):
+            refuse(f"--{option.replace('_', '-')} is not for rfbench")
+    return args
 
 
 def run_one(config: Any) -> None:
@@ -106,18 +111,19 @@ def experiment_name(config: Any) -> str | None:
 def conclude(directories: list[Path], target: Path) -> int:
     """Write the table and the figure of all jobs, print them, and count what failed."""
     from rfbench.reports import write_report
-    from rfbench.results.rows import read_rows, write_rows
+    from rfbench.results.rows import COLUMNS, read_rows, write_rows
 
-    rows = []
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
     for directory in directories:
         own = read_rows(directory / "results.csv")
-        rows += own
+        for row in own:  # jobs may share a number of features
+            rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
         if directory != target:
             write_report(directory, own)
     if target not in directories:
-        write_rows(target / "results.csv", rows)
-    print(write_report(target, rows))
-    failed = [row for row in rows if row["status"] == "failed"]
+        write_rows(target / "results.csv", rows.values())
+    print(write_report(target, rows.values()))
+    failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))

@@ -3,13 +3,14 @@
 import logging
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rfbench.checks import InputError
-from rfbench.config.labels import label
+from rfbench.config.labels import label, with_options
 from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
@@ -43,12 +44,22 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
                 if not results.path.exists():
-                    shutil.rmtree(directory)
+                    leave_nothing(directory)
                 raise
             results.add([job_columns(job) | failure(error)])
-        if computed:
+        if computed or (results.done and not manifest.path.exists()):
             manifest.write(dataset.digest, job.learned)
         return results
+
+
+def leave_nothing(directory: Path) -> None:
+    """Remove what this run has made so far, and nothing else."""
+    shutil.rmtree(directory / ".hydra", ignore_errors=True)
+    for name in (".lock", "rfbench.log"):
+        (directory / name).unlink(missing_ok=True)
+    with suppress(OSError):  # not empty: the rest is not ours
+        directory.rmdir()
+        directory.parent.rmdir()
 
 
 def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[list[dict[str, Any]]]:
@@ -116,9 +127,10 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
 
 
 def job_columns(job: Job) -> dict[str, Any]:
-    labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel")}
-    power = "" if job.kernel.power is None else job.kernel.power
-    return labels | {"task": job.config["task"]["name"], "degree": power}
+    labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel", "task")}
+    if job.config["dtype"] != "float32":
+        labels["sketch"] = with_options(labels["sketch"], [f"dtype={job.config['dtype']}"])
+    return labels | {"degree": "" if job.kernel.power is None else job.kernel.power}
 
 
 def split_columns(dataset: Dataset, split: Split) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The command as a user types it: answers, mistakes, sweeps."""
 
+import csv
 import resource
 import subprocess
 import sys
@@ -42,6 +43,19 @@ MISTAKES = {
     "sketch=optical kernel.exponent=4": "set sketch.exponent",
     "task=variance dataset=synthetic dataset.rows=10": "pairs of test rows",
     "sketch=rademacher,gaussian": "add -m",
+    "seeds=[true]": "seeds must be",
+    "dataset=null": "dataset must be one of the choices",
+    "~dataset": "dataset must be one of the choices",
+    "dataset.prepare=3": "dataset.prepare must be a list",
+    "degree=${foo}": "degree",
+    "--cfg job degre=6": "did you mean 'degree'",
+    "--config-name other": "--config-name is not for rfbench",
+    "hydra.run.dir=elsewhere": "is set by rfbench",
+    "data frob": "invalid choice",
+    "data add x.csv --name true": "choose another --name",
+    "dataset=synthetic dataset.rows=2 dataset.distribution=ones kernel.bias=0 dataset.prepare=[center]": "zero",
+    "kernel.gamma=1e300 degree=300": "not finite",
+    "task.draws=5": "'task.draws' is an option of another task",
     "-m degree=3,0": "degree must be at least 1",
     "-m sketch=rademacher,rademacer": "did you mean 'rademacher'",
     "task=variance sketch=exact": "has no features",
@@ -170,6 +184,47 @@ def test_one_and_one_point_zero_are_the_same_experiment(rfbench, tmp_path):
     for bias in ("1", "1.0"):
         assert rfbench(f"kernel.bias={bias}", "features=64", "seeds=1").returncode == 0
     assert len(list(tmp_path.glob("outputs/*/*"))) == 1
+
+
+def test_a_mistake_deletes_nothing_of_the_user(rfbench, tmp_path):
+    assert rfbench("seeds=1", "features=64").returncode == 0
+    (directory,) = tmp_path.glob("outputs/*/*")
+    (directory / "results.csv").unlink()
+    (directory / "notes.txt").write_text("mine")
+    one_line(
+        rfbench("seeds=1", "features=64", "data_dir=x", "dataset=digits", "kernel=polynomial_sphere", "kernel.a=1"),
+        "kernel.a",
+    )
+    assert (directory / "notes.txt").read_text() == "mine"
+
+
+def test_a_shared_number_of_features_is_counted_once(rfbench, tmp_path):
+    assert rfbench("-m", "features=[64,128],[128,256]", "seeds=2").returncode == 0
+    (summary,) = tmp_path.glob("outputs/sweep/*/summary.csv")
+    with open(summary) as file:
+        assert {row["count"] for row in csv.DictReader(file)} == {"2"}
+
+
+def test_a_directory_with_a_difficult_name(rfbench, tmp_path):
+    place = tmp_path / "sp ace'q é"
+    place.mkdir()
+    env = {"RFBENCH_CACHE": str(place / "c'ache")}
+    np.save(place / "own.npy", np.random.default_rng(0).standard_normal((40, 3)))
+    assert rfbench("data", "add", "own.npy", "--name", "mine", cwd=place, env=env).returncode == 0
+    done = rfbench("-m", "dataset=mine,wine", "features=64", "seeds=1", cwd=place, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_terminal_without_unicode_and_a_closed_pipe(rfbench):
+    assert "digits" in rfbench("list", env={"PYTHONIOENCODING": "ascii"}).stdout
+    assert rfbench("seeds=2", "features=64", env={"PYTHONIOENCODING": "latin-1"}).returncode == 0
+
+
+def test_damaged_results_are_not_built_upon(rfbench, tmp_path):
+    assert rfbench("seeds=1", "features=64").returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    path.write_text(path.read_text().replace(",64,0,rel_spectral", ",sixty,0,rel_spectral"))
+    one_line(rfbench("seeds=2", "features=64"), "damaged near row 3")
 
 
 def test_own_csv_from_add_to_table(rfbench, tmp_path):

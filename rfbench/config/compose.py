@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets.cache import cache_dir
@@ -14,6 +15,10 @@ from rfbench.datasets.cache import cache_dir
 PACKAGE = Path(__file__).resolve().parent.parent
 # Inside the package in a wheel, beside it in a checkout.
 CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (path / "config.yaml").exists())
+
+
+# The directory is named by a hash of the config, so it cannot be chosen.
+OURS = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
 
 def roots() -> list[Path]:
@@ -25,10 +30,16 @@ def roots() -> list[Path]:
 
 def with_search_path(overrides: list[str]) -> list[str]:
     """The overrides, with all folders of configs on Hydra's search path."""
-    more = ", ".join(f"'file://{path}'" for path in roots()[1:])
+    more = ", ".join(quoted(f"file://{path}") for path in roots()[1:])
     if not more or any(word.startswith("hydra.searchpath") for word in overrides):
         return overrides
     return [*overrides, f"hydra.searchpath=[{more}]"]
+
+
+def quoted(word: object) -> str:
+    """A word as an override takes it, whatever characters it has."""
+    escaped = str(word).replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\${")
+    return f"'{escaped}'"
 
 
 def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
@@ -45,6 +56,10 @@ def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig]
             given = parse(overrides)
             for override in given:
                 refuse_unknown_addition(override)
+                if override.key_or_group in OURS:
+                    raise InputError(
+                        f"'{override.key_or_group}' is set by rfbench: change the working directory instead"
+                    )
             one = [o.input_line or "" for o in given if not o.is_sweep_override()]
             first = compose("config", one, return_hydra_config=True)
             if not multirun and first.hydra.mode != RunMode.MULTIRUN:
@@ -54,15 +69,25 @@ def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig]
             swept = parse([f"{key}={value}" for key, value in (first.hydra.sweeper.params or {}).items()])
             jobs = BasicSweeper.split_arguments([*swept, *given], None)[0]
             return [compose("config", job, return_hydra_config=True) for job in jobs], True
-    except HydraException as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(in_one_line(error)) from None
 
 
 def refuse_unknown_addition(override: Any) -> None:
     """+key=value adds to a config; what no config knows would be silently without effect."""
     key = override.key_or_group
-    if override.is_add() and not key.startswith("hydra") and key not in (known := known_keys()):
-        raise InputError(f"no '{key}' in the config; {did_you_mean(key, known)}")
+    if override.is_add() and not key.startswith("hydra") and key not in known_keys():
+        raise InputError(missing(key))
+
+
+def missing(key: str) -> str:
+    """Why there is no such key."""
+    known, group = known_keys(), key.partition(".")[0]
+    if key in known:
+        return f"'{key}' is an option of another {group} than the one chosen; see rfbench --cfg job"
+    return f"no '{key}' in the config; {did_you_mean(key, known)}"
 
 
 def in_one_line(error: Exception) -> str:
@@ -70,12 +95,12 @@ def in_one_line(error: Exception) -> str:
     from hydra.errors import MissingConfigException, OverrideParseException
 
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, word = str(error.missing_cfg_file).rpartition("/")
-        return f"no '{group}/{word}'; {did_you_mean(word, error.options or choices(group))}"
+        group, _, word = str(error.missing_cfg_file).partition("/")
+        return f"no '{group}/{word}'; {did_you_mean(word, choices(group))}"
     if isinstance(error, OverrideParseException):
         return f"'{error.override}' is not of the form key=value; see rfbench --help"
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
-        return f"no '{match[1]}' in the config; {did_you_mean(match[1], known_keys())}"
+        return missing(match[1])
     return " ".join(str(error).split())
 
 

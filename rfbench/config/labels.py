@@ -19,7 +19,14 @@ def label(group: str, node: Mapping[str, Any]) -> str:
     defaults = _defaults(group, str(node["name"]))
     base = [str(node["base"])] if "base" in node else []
     other = [f"{key}={_plain(node[key])}" for key in node if key not in NEVER_SHOWN and node[key] != defaults.get(key)]
-    return str(node["name"]) + (f"({', '.join(base + other)})" if base + other else "")
+    return with_options(str(node["name"]), base + other)
+
+
+def with_options(name: str, options: list[str]) -> str:
+    """name, or name(options); to a name that has options already they are added."""
+    if not options:
+        return name
+    return f"{name[:-1]}, {', '.join(options)})" if name.endswith(")") else f"{name}({', '.join(options)})"
 
 
 def _plain(value: Any) -> str:

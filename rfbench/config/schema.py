@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigKeyError, ValidationError
+from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
@@ -15,6 +15,9 @@ from rfbench.kernels import Kernel, make_kernel
 from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
 from rfbench.tasks import Task, make_task
+
+GROUPS = ("dataset", "kernel", "sketch", "task", "engine")
+MOST_SEEDS = 100_000
 
 
 @dataclass
@@ -97,12 +100,15 @@ def typed(config: DictConfig) -> dict[str, Any]:
     for key in map(str, config):
         if key not in known:
             raise InputError(f"no '{key}' in the config; {did_you_mean(key, known)}")
+    for group in GROUPS:
+        if not isinstance(config.get(group), DictConfig) or "name" not in config[group]:
+            raise InputError(
+                f"{group} must be one of the choices that rfbench list shows; {config.get(group)} was given"
+            )
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(Root), config)
-    except (ValidationError, ConfigKeyError) as error:
-        wanted = str(error).splitlines()[0]
-        raise InputError(f"{error.full_key}: {wanted}") from None
-    plain = OmegaConf.to_container(merged, resolve=True)
+        plain = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(Root), config), resolve=True)
+    except OmegaConfBaseException as error:
+        raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
 
@@ -137,7 +143,8 @@ def feature_count(given: int | str, d: int) -> int:
 
 def _seeds(given: Any) -> list[int]:
     wanted = "how many repetitions, or a list of different whole numbers from 0 up"
-    seeds = list(range(given)) if isinstance(given, int) and not isinstance(given, bool) else given
-    good = isinstance(seeds, list) and seeds and all(isinstance(s, int) and s >= 0 for s in seeds)
+    require(type(given) is not int or given <= MOST_SEEDS, "seeds", f"at most {MOST_SEEDS}", given)
+    seeds = list(range(given)) if type(given) is int else given
+    good = isinstance(seeds, list) and seeds and all(type(s) is int and s >= 0 for s in seeds)
     require(bool(good) and len(set(seeds)) == len(seeds), "seeds", wanted, given)
     return seeds

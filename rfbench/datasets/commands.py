@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -21,8 +22,13 @@ from rfbench.datasets.store import fingerprint, open_arrays
 NOT_FILES = {**dict.fromkeys(EMBEDDED, "embedded in scikit-learn"), "synthetic": "generated, not stored"}
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see rfbench data --help")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rfbench data",
         description=__doc__,
         epilog="Files are looked for in RFBENCH_DATA/<name>/, then in the cache (RFBENCH_CACHE, "

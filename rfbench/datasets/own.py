@@ -55,6 +55,8 @@ def add(file: Path, name: str, target: str | None, task: str | None, test: Path 
     """Make dataset=NAME work; what was understood comes back in one line."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise InputError(f"--name must be a letter, then letters, digits and _; {name!r} was given")
+    if name.lower() in ("null", "true", "false", "yes", "no", "on", "off", "none", "nan", "inf"):
+        raise InputError(f"'{name}' is a word of the config language; choose another --name, e.g. my_{name}")
     if name in (*CATALOGUE, *EMBEDDED, "synthetic"):
         raise InputError(f"'{name}' is a built-in data set; choose another --name, e.g. my_{name}")
     files = [file, test] if test else [file]

@@ -73,9 +73,13 @@ class Part:
 def split(dataset: Dataset, seed: int) -> tuple[Part, Part]:
     """(train, test) of one repetition."""
     n = dataset.X.shape[0]
+    test: Any
     if dataset.n_train is not None:
         test = np.arange(dataset.n_train, n)
     else:
         rng = rng_for(seed, "split", dataset.name)
         test = np.sort(rng.choice(n, max(round(n * TEST_FRACTION), 1), replace=False))
-    return Part(dataset, test, False), Part(dataset, test, True)
+    train, test = Part(dataset, test, False), Part(dataset, test, True)
+    if not len(train) or not len(test):
+        raise InputError(f"dataset '{dataset.name}' has {n} rows, too few for a training and a test part; add more")
+    return train, test

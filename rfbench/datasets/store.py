@@ -18,8 +18,10 @@ def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[i
     """X goes to the file block by block; its shape and the targets come back."""
     targets: list[Array] = []
     rows = columns = 0
+    from tqdm import tqdm
+
     with path.open("wb") as file:
-        for X, y in blocks:
+        for X, y in tqdm(blocks, "reading, once", unit=" blocks", delay=2, disable=None, leave=False):
             small = np.ascontiguousarray(X, dtype)
             if not np.array_equal(small, X):
                 raise InputError(f"numbers that fit {dtype} were wanted, others came after row {rows}")

@@ -32,7 +32,7 @@ class Local:
 
     def __init__(self, workers: int | str = "auto", block_rows: int = 256) -> None:
         require(
-            workers == "auto" or (isinstance(workers, int) and workers >= 1),
+            workers == "auto" or (type(workers) is int and workers >= 1),
             "engine.workers",
             "auto or at least 1",
             workers,
@@ -46,14 +46,24 @@ class Local:
         with threadpool_limits(1), ThreadPoolExecutor(self.workers) as self._pool:
             yield self
 
-    def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-        """Results in order; no more than two items for each worker are under way, so a stream stays a stream."""
+    def map(
+        self, function: Callable[[A], B], items: Iterable[A], what: str = "", total: int | None = None
+    ) -> Iterator[B]:
+        """Results in order; no more than two items for each worker are under way, so a stream stays a stream.
+
+        Where the number of items is told, a bar shows how far it is if it takes long.
+        """
+        from tqdm import tqdm
+
         items = iter(items)
         waiting: list[Future[B]] = [self._pool.submit(function, item) for item in islice(items, 2 * self.workers)]
-        while waiting:
-            result = waiting.pop(0).result()
-            waiting.extend(self._pool.submit(function, item) for item in islice(items, 1))
-            yield result
+        disable = None if total else True  # None: on a terminal only
+        with tqdm(total=total, desc=what, delay=2, disable=disable, leave=False) as bar:
+            while waiting:
+                result = waiting.pop(0).result()
+                waiting.extend(self._pool.submit(function, item) for item in islice(items, 1))
+                bar.update()
+                yield result
 
     def transform(self, features: FeatureMap, X: Array, Phi: Array) -> Array:
         """Φ(X) into an array for it, block by block."""

@@ -28,7 +28,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         panels = list(panels_of(shown, ["dataset", "kernel"] if panel is ratio_distribution else PANEL))
         across = 2 if len(panels) == 4 else min(len(panels), 3)
         down = -(-len(panels) // across)
-        figure = Figure(figsize=(3.4 * across + 0.4, 2.6 * down + 0.5), layout="constrained")
+        figure = Figure(layout="constrained")
         axes = figure.subplots(down, across, squeeze=False)
         for ax, (title, part) in zip(axes.flat, panels, strict=False):
             ax.set_title(title)
@@ -36,7 +36,10 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
-        figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=min(len(lines), 2 * across))
+        width = 3.4 * across + 0.4
+        columns = min(len(lines), max(int(13 * width / (6 + max(map(len, lines)))), 1))  # of 13 letters to an inch
+        figure.set_size_inches(width, 2.6 * down + 0.3 + 0.2 * -(-len(lines) // columns))
+        figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             content = io.BytesIO()
             figure.savefig(content, format=kind, dpi=200, metadata=metadata)
@@ -127,3 +130,5 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_xlabel("variance / variance of the real sketch")
     ax.set_ylabel("fraction of pairs")
     ax.set_ylim(0, 1)
+    most = part.loc[part["metric"].str.endswith("q095"), "mean"].max()  # a few pairs may be far out
+    ax.set_xlim(0, max(1.1, 1.5 * most))

@@ -43,7 +43,8 @@ def as_text(summary: "pd.DataFrame") -> str:
         dataset, kernel, task = keys
         data = f"{dataset} ({part['n_train'].iloc[0]:.0f} training rows, {part['d'].iloc[0]:.0f} columns)"
         power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
-        title = f"{data}, {kernel} kernel{power}, {task}, seeds: {part['count'].max()}"
+        seeds = "–".join(str(count) for count in sorted({part["count"].min(), part["count"].max()}))
+        title = f"{data}, {kernel} kernel{power}, {task}, seeds: {seeds}"
         tables.append(title + "\n" + _grid(part, ["sketch", "features"] if power else ["degree", "sketch", "features"]))
     return "\n\n".join(tables)
 

@@ -22,11 +22,18 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a results.csv, or none."""
     if not path.exists():
         return []
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise InputError(f"{path} has other columns than this version writes; move it away and run again")
-        return list(reader)
+        rows = list(reader)
+    try:
+        for row in rows:
+            if row["status"] == "ok":
+                int(row["features"]), int(row["seed"]), float(row["value"])
+    except (TypeError, ValueError):
+        raise InputError(f"{path} was damaged near row {rows.index(row) + 2}; move it away and run again") from None
+    return rows
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

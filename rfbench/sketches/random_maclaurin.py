@@ -1,8 +1,8 @@
 """Random Maclaurin features [Kar & Karnick 2012].
 
-The degree of every feature is drawn from μ(n) ∝ c^−(n+1), 1 ≤ n ≤ p, and wₙ = aₙ Dₙ/E[Dₙ], which for each feature is the
-aₙ/μ(n) of Wacker 2022, Eq. 5.9: a degree that drew none is made up for by other draws.  With Cₙ the variance of one
-feature, bₙ = aₙ⟨x, y⟩ⁿ/E[Dₙ] and N draws of u columns (2 where Φₙ is complex-to-real),
+The degree of every feature is drawn from μ(n) ∝ c^−(n+1), 1 ≤ n ≤ p, and wₙ = aₙ Dₙ/E[Dₙ], which for each feature is
+the aₙ/μ(n) of Wacker 2022, Eq. 5.9: a degree that drew none is made up for by other draws.  With Cₙ the variance of
+one feature, bₙ = aₙ⟨x, y⟩ⁿ/E[Dₙ] and N draws of u columns (2 where Φₙ is complex-to-real),
 
     Var = g² g² { Σ aₙ² Cₙ/E[Dₙ] + u² N [Σ μ(n) bₙ² − (Σ μ(n) bₙ)²] }                                             (1)
 """

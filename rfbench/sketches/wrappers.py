@@ -24,8 +24,10 @@ class ComplexToReal(Sketch):
     base: Sketch
 
     def objection(self, D: int) -> str | None:
-        even = f"an even number of features; {D} were asked for. Use features={max(D - 1, 2)} or {D + 1}"
-        return f"complex-to-real sketches need {even}" if D % 2 else None
+        if D % 2 == 0:
+            return None
+        near = f"{D - 1} or {D + 1}" if D > 1 else "2"
+        return f"complex-to-real sketches need an even number of features; {D} were asked for. Use features={near}"
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return ComplexToRealMap(self.base.sample(d, D // 2, rng, dtype))

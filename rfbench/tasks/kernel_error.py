@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from rfbench.blocks import spans
-from rfbench.checks import require
+from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
@@ -39,6 +39,9 @@ class KernelError(Task):
         K = np.empty((len(X), len(X)))
         for (i, j), tile in engine.map(lambda ij: (ij, kernel.gram(X[ij[0]], X[ij[1]])), tiles(len(X))):
             K[i, j], K[j, i] = tile, tile.T
+        if not np.isfinite(K).all() or not K.any():
+            what = "zero" if np.isfinite(K).all() else "not finite"
+            raise InputError(f"the kernel of these rows is {what}; change the kernel's numbers or dataset.prepare")
         return X, K, spectral_norm(K)
 
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:

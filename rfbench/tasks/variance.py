@@ -79,7 +79,8 @@ class Variance(Task):
             maps = (trial.draw(k) for k in range(*span))
             return np.array([np.einsum("pf,pf->p", (Phi := m(X))[i], Phi[j].conj()) for m in maps])
 
-        values = np.concatenate(list(trial.engine.map(estimates, spans(self.draws, DRAWS))))
+        blocks = trial.engine.map(estimates, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS))
+        values = np.concatenate(list(blocks))
         return np.var(values.astype(np.result_type(values, np.float64)), axis=0, ddof=1)
 
 
