@@ -4,6 +4,7 @@ import argparse
 import logging
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -84,6 +85,7 @@ def run_one(config: Any) -> None:
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     log.propagate = False
+    warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite becomes a failed row
     try:
         run(job, directory, keep_going=sweep)
     except InputError as mistake:

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from rfbench.reports.style import RC, line_style
@@ -31,7 +32,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         figure = Figure(layout="constrained")
         axes = figure.subplots(down, across, squeeze=False)
         for ax, (title, part) in zip(axes.flat, panels, strict=False):
-            ax.set_title(title)
+            ax.set_title(fill(title, 44), fontsize="medium")
             panel(ax, part)
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
@@ -66,11 +67,12 @@ def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd
 
 def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     """Mean and standard deviation over seeds against the number of features."""
+    levels = []
     for sketch, curve in part.groupby("sketch", sort=False):
         curve = curve.sort_values("features")
         style = line_style(str(sketch)) | more
-        if (curve["features"] == 0).all():  # no features: a level to be reached
-            ax.axhline(curve["mean"].iloc[0], **style | {"marker": ""})
+        if (curve["features"] == 0).all():  # no features: a level, which may lie far below the others
+            levels.append((curve["mean"].iloc[0], style | {"marker": ""}))
             continue
         ax.errorbar(curve["features"], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
     ax.set_xscale("log", base=2)
@@ -78,6 +80,10 @@ def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     ticks = sorted(set(part["features"]) - {0})
     ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     _log_values(ax)
+    shown = ax.get_ylim()
+    for level, style in levels:
+        ax.axhline(level, **style)
+    ax.set_ylim(shown)
 
 
 def _log_values(ax: "Axes") -> None:

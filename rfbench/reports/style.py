@@ -1,6 +1,7 @@
 """One colour for each family of sketches and one line for each of its variants, in every figure.
 
-The colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+The colours are those of Okabe and Ito (2008) and Tol (2021), which colour-blind readers can tell apart; families of
+different kernels may share one.
 """
 
 from typing import Any
@@ -10,10 +11,25 @@ FAMILIES = {
     "rademacher": "#0072B2",
     "tensorsrht": "#D55E00",
     "stacked_tensorsrht": "#009E73",
+    "ahle_tensorsrht": "#56B4E9",
+    "tensorsketch": "#CC79A7",
+    "hierarchical": "#882255",
+    "craft": "#999933",
+    "random_maclaurin": "#117733",
+    "optimized_maclaurin": "#332288",
+    "rff": "#0072B2",
+    "orf": "#E69F00",
+    "sorf": "#D55E00",
+    "srf": "#009E73",
+    "srf_orthogonal": "#CC79A7",
+    "compressive_rff": "#56B4E9",
+    "favor": "#882255",
+    "exponential_rff": "#332288",
+    "optical": "#AA4499",
     "identity": "#000000",
     "exact": "#7F7F7F",
 }
-OTHERS = ("#CC79A7", "#56B4E9", "#F0E442")
+OTHERS = ("#44AA99", "#DDCC77", "#88CCEE")
 VARIANTS: dict[str, dict[str, Any]] = {
     "": {"linestyle": "-", "marker": "o"},
     "complex": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},

@@ -54,9 +54,13 @@ def test_check_of_a_set_that_is_not_there(capsys):
     assert "not at hand" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["add"], ["get"], ["add", "x.csv"]])
-def test_usage_is_shown(words, capsys):
-    with pytest.raises(SystemExit):
+@pytest.mark.parametrize("words", [[], ["add"], ["get"], ["add", "x.csv"], ["frob"]])
+def test_a_mistake_is_one_line(words):
+    with pytest.raises(InputError, match="see rfbench data --help"):
         commands.main(words)
-    printed = capsys.readouterr()
-    assert "usage: rfbench data" in printed.out + printed.err
+
+
+def test_help_is_shown(capsys):
+    with pytest.raises(SystemExit):
+        commands.main(["--help"])
+    assert "get | add | check" in capsys.readouterr().out
