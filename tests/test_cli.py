@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from rfbench.cli import main
 from rfbench.results.rows import only_writer, read_rows
 
 
@@ -71,10 +72,19 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_one_line_with_the_way_out(words, rfbench, tmp_path):
-    one_line(rfbench(*words.split(), env={"RFBENCH_DATA": ""}), MISTAKES[words])
+def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, capfd):
+    """In this process, which is quicker; that nothing of one command is left for the next is tested on the way."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    code = main(words.split())
+    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/**/*.csv"))
     assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"
+
+
+def test_a_mistake_from_the_shell(rfbench):
+    one_line(rfbench("degre=6"), "did you mean 'degree'")
 
 
 def test_help_version_and_lists(rfbench):

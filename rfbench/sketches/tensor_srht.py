@@ -30,9 +30,8 @@ class TensorSRHT(ProductSketch):
         # Signs for the padding too: draws do not depend on how many columns are zero.
         signs = self.law.draw((self.degree, h), rng, dtype)
         signs[0] /= np.sqrt(D)
-        rows = np.tile(np.arange(h), -(-D // h))
-        index = np.array([rng.permutation(rows)[:D] for _ in range(self.degree)])
-        return TensorSRHTMap(signs[:, :d], index)
+        rows = np.tile(np.arange(h), (self.degree, -(-D // h)))
+        return TensorSRHTMap(signs[:, :d], rng.permuted(rows, axis=1)[:, :D])
 
     def coupling(self, d: int, D: int) -> tuple[float, int]:
         h = padded(d)

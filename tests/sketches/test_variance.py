@@ -43,7 +43,7 @@ DRAWS_6 = {
 
 
 @pytest.mark.parametrize("multiple", [1, 1.5, 2, 4])
-@pytest.mark.parametrize("name", zoo.POLYNOMIAL)
+@pytest.mark.parametrize("name", [name for name in zoo.POLYNOMIAL if "ahle" not in name])  # of the thesis
 def test_ratio_is_one_at_degree_6(name, multiple, wine):
     family = name.rpartition("_")[2]
     real, ctr, complex_ = DRAWS_6[family]
