@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANEL = ["dataset", "kernel", "degree"]
+ERRORS = {"rel_frobenius": "relative Frobenius error", "kl": "KL divergence from the exact process"}
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
 
@@ -50,13 +51,14 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
-    """The rows to show and how: distributions of ratios, else variances, else errors."""
+    """The rows to show and how: distributions of ratios, else variances, else the first error there is."""
     metric = summary["metric"]
     if len(found := summary[metric.str.match(QUANTILE)]):
         return found, ratio_distribution
     if len(found := summary[metric.isin(("variance_closed_form", "variance_empirical"))]):
         return found, variances
-    return summary[metric == "rel_frobenius"], errors
+    first = next((name for name in ERRORS if (metric == name).any()), "")
+    return summary[metric == first], errors
 
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
@@ -107,9 +109,9 @@ def _columns(ax: "Axes", part: "pd.DataFrame") -> None:
 
 
 def errors(ax: "Axes", part: "pd.DataFrame") -> None:
-    """Relative Frobenius error of each sketch."""
+    """An error of each sketch, against the number of features where there are several."""
     (_curves if part["features"].nunique() > 1 else _columns)(ax, part)
-    ax.set_ylabel("relative Frobenius error")
+    ax.set_ylabel(ERRORS[part["metric"].iloc[0]])
 
 
 def variances(ax: "Axes", part: "pd.DataFrame") -> None:

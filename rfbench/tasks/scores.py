@@ -1,0 +1,58 @@
+"""Scores of Gaussian predictions.
+
+    MNLL = mean ½ (log 2πs² + (y − μ)²/s²),      s² = σ²(x) + σ²_noise                                   (1)
+    KL(approx‖exact) = ½ (r − 1 − log r + (μₑ − μₐ)²/σₑ²),      r = σₐ²/σₑ²                             (2)
+
+(2) is what Wacker 2022, Eq. B.23 means, where ratio and logarithm are exchanged; it is of f, without the noise.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.datasets.prepare import Columns
+
+Array = NDArray[Any]
+
+
+def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
+    """Equation (1) of every row; variance is that of y."""
+    return 0.5 * (np.log(2 * np.pi * variance) + (y - mean) ** 2 / variance)
+
+
+def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -> Array:
+    """Equation (2) of every row."""
+    if min(variance.min(), exact_variance.min()) <= 0:
+        raise ArithmeticError("a posterior variance is not above zero, so kl is not defined; set a larger task.noise")
+    r = variance / exact_variance
+    return 0.5 * (r - 1 - np.log(r) + (exact_mean - mean) ** 2 / exact_variance)
+
+
+@dataclass
+class Scores:
+    """Sums over blocks of test rows."""
+
+    labels: Columns = field(default_factory=Columns)
+    squares: float = 0.0
+    losses: float = 0.0
+
+    def add(self, y: Array, mean: Array, variance: Array) -> None:
+        """Variance is that of y."""
+        self.labels.add(y)
+        self.squares += float(np.sum((y - mean) ** 2))
+        self.losses += float(np.sum(negative_log_likelihood(y, mean, variance)))
+
+    @property
+    def mse(self) -> float:
+        return self.squares / self.labels.n
+
+    @property
+    def nmse(self) -> float:
+        """The squared error over the variance of the test labels."""
+        return float(np.divide(self.squares, self.labels.squares)) if self.labels.squares else np.nan
+
+    @property
+    def mnll(self) -> float:
+        return self.losses / self.labels.n
