@@ -19,7 +19,7 @@ demo: $(READY)  ## the default experiment on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
 
 test: $(READY)  ## the tests (ARGS='-k name' for some of them)
-	$(VENV)/bin/python -m pytest --numprocesses auto $(ARGS)
+	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
 	$(VENV)/bin/ruff check .

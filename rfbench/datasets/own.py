@@ -118,9 +118,15 @@ def parts_of(files: Sequence[Path], target: str | None) -> list[Iterator[Block]]
         head = handle.read(4096)
     if head.startswith(b"\x93NUMPY"):
         return [checked(path, _npy_blocks(path, target)) for path in files]
-    if head.startswith(b"PK"):
-        return [checked(path, [block]) for path in files for block in read_npz(path)]
-    if re.match(rb"\s*[^\s,;]+[ \t]+\d+:\S", head):
+    is_npz, is_libsvm = head.startswith(b"PK"), bool(re.match(rb"\s*[^\s,;]+[ \t]+-?\d+:\S", head))
+    if target is not None and (is_npz or is_libsvm):
+        raise InputError(f"--target is for tables; {files[0].name} says itself what its target is, leave it out")
+    if is_npz:
+        parts = [checked(path, [block]) for path in files for block in read_npz(path)]
+        if len(parts) > 2:
+            raise InputError(f"{files[0].name} has test rows of its own, and --test gives others; leave --test out")
+        return parts
+    if is_libsvm:
         return libsvm_parts(files)
     return [read_table(path, -1 if target is None else target) for path in files]
 

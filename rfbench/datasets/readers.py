@@ -51,6 +51,9 @@ def cifar(files: Sequence[Path]) -> Iterator[Block]:
     yield read_npy(test_images).reshape(10_000, -1), read_npy(test_labels)
 
 
+MOST_COLUMNS = 1_000_000  # a row of them is 8 MB
+
+
 def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
     """Sparse text, made dense piece by piece; all files get the columns of the widest."""
     from sklearn.datasets import load_svmlight_files
@@ -64,7 +67,10 @@ def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
                 f"{' or '.join(path.name for path in files)} is no LIBSVM file ({error}); "
                 "lines 'label index:value …' are wanted"
             ) from None
-    rows = max(1, CELLS_PER_CHUNK // flat[0].shape[1])
+    columns = flat[0].shape[1]
+    if columns > MOST_COLUMNS:
+        raise InputError(f"{files[0].name} has an index of {columns}; {MOST_COLUMNS} dense columns are the most")
+    rows = max(1, CELLS_PER_CHUNK // columns)
     return [checked(path, dense(X, y, rows)) for path, X, y in zip(files, flat[::2], flat[1::2], strict=True)]
 
 

@@ -151,3 +151,24 @@ def test_arrays_that_are_gone_or_others_are_noticed(tmp_path, cache):
         with pytest.raises(InputError, match="gone or others"):
             load({**config, **changed}, data_dir=None, download=False)
     assert json.loads((cache / "own").glob("mine-*/meta.json").__next__().read_text())["sha256"] == config["sha256"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("own.npz", {"target": "a"}, "--target is for tables"),
+        ("own.svm", {"target": "a"}, "--target is for tables"),
+        ("own.npz", {"test": "own.npz"}, "leave --test out"),
+        ("wide.svm", {}, "1000000 dense columns are the most"),
+        ("negative.svm", {}, "no LIBSVM file"),
+    ],
+)
+def test_what_would_be_ignored_or_absurd_is_refused(name, options, words, tmp_path):
+    X, y = np.eye(6), np.arange(6.0)
+    np.savez(tmp_path / "own.npz", X_train=X, y_train=y, X_test=X, y_test=y)
+    (tmp_path / "own.svm").write_text("1 1:2\n2 2:3\n")
+    (tmp_path / "wide.svm").write_text("1 2000000000:1\n")
+    (tmp_path / "negative.svm").write_text("1 -1:2\n1 1:2\n")
+    test = tmp_path / options["test"] if "test" in options else None
+    with pytest.raises(InputError, match=words):
+        own.add(tmp_path / name, "mine", options.get("target"), None, test)
