@@ -98,12 +98,11 @@ def run_one(config: Any) -> None:
 def directory_of(config: Any) -> Path:
     """The job's own directory; the same for Hydra and for us."""
     from rfbench.config.compose import without_hydra
-    from rfbench.config.identity import job_directory
+    from rfbench.config.identity import job_directory, job_name
     from rfbench.config.schema import typed
 
     plain = typed(without_hydra(config))
-    name = "-".join(str(plain[group]["name"]) for group in ("dataset", "sketch", "task"))
-    return job_directory(plain, experiment_name(config) or name)
+    return job_directory(plain, experiment_name(config) or job_name(plain))
 
 
 def experiment_name(config: Any) -> str | None:

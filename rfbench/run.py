@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.checks import InputError
+from rfbench.config.identity import job_name
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
@@ -36,11 +37,11 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
             if results.rows and manifest.data_changed(dataset.digest):
                 raise InputError(f"{directory} holds results of other data under this name; move it away and run again")
             for rows in trials(job, dataset, results.done):
+                if not computed:  # before any row, which without it could be of any data if the run is killed
+                    manifest.write(dataset.digest, job.learned)
+                computed = True
                 results.add(rows)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
-                if not computed:
-                    manifest.write(dataset.digest, job.learned)  # now, in case the run is killed
-                computed = True
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
                 if not results.path.exists():
@@ -72,7 +73,7 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[l
     total = sum(map(len, missing.values()))
     with (
         job.engine.running(),
-        tqdm(total=total, desc=job.name, unit="trial", delay=2, disable=None, leave=False) as bar,
+        tqdm(total=total, desc=job_name(job.config), unit="trial", delay=2, disable=None, leave=False) as bar,
     ):
         for seed, wanted in missing.items():
             if wanted:

@@ -28,6 +28,18 @@ def estimates_at_once(sketch, X, D, draws, seed):
     return np.concatenate(out)
 
 
+def rate(sketch, X, K, seeds):
+    """Slope of log error against log D.  The numbers of features are whole Hadamard blocks of 64 columns and a bias."""
+    counts = np.array([256, 1024, 4096])
+
+    def error(D, seed):
+        Phi = sketch.sample(X.shape[1], D, np.random.default_rng(seed), np.float64)(X)
+        return np.linalg.norm(Phi @ Phi.conj().T - K)
+
+    errors = [np.mean([error(D, seed) for seed in range(seeds)]) for D in counts]
+    return np.polyfit(np.log(counts), np.log(errors), 1)[0]
+
+
 def of_pairs(matrix):
     return matrix[np.triu_indices(len(matrix), 1)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rfbench.blocks import scratch, spans
 from rfbench.engines import Local
 from rfbench.seeds import rng_for
-from rfbench.tasks.kernel_error import tiles
+from rfbench.tasks.tiles import tiles
 
 
 @given(n=st.integers(0, 500), size=st.integers(1, 600))

@@ -7,80 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from answers import one_line
 
-from rfbench.cli import main
 from rfbench.results.rows import only_writer, read_rows
-
-
-def one_line(done, *words):
-    """A mistake is one line on stderr, exit code 2, and nothing is left behind."""
-    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("rfbench: error: ")
-    for word in words:
-        assert word in lines[0]
-
-
-MISTAKES = {
-    "degre=6": "did you mean 'degree'",
-    "+degre=6": "did you mean 'degree'",
-    "dataset=mnsit": "no 'dataset/mnsit'; did you mean 'mnist'?",
-    "degree=0": "degree must be at least 1; 0 was given",
-    "degree=three": "degree",
-    "sketch=ctr_tensorsrht features=7": "even number of features; 7 were asked for",
-    "sketch=ctr_tensorsrht features=[64,7]": "even number of features; 7 were asked for",
-    "sketch=tensorsrht kernel=gaussian": "kernel 'gaussian' was asked for. Use kernel=polynomial",
-    "features=0": "features must be a whole number above 0",
-    "features=1.3d": "features must be a whole number (1.3d of 64 is 83.2)",
-    "seeds=0": "seeds must be",
-    "seeds=[1,1]": "seeds must be",
-    "dtype=float16": "dtype must be float32 or float64",
-    "task.rows=many": "task.rows must be a whole number; 'many' was given",
-    "kernel.gama=2": "did you mean 'kernel.gamma'",
-    "dataset.prepare=[unitnorm]": "did you mean 'unit_norm'",
-    "dataset.prepare=unit_norm": "dataset.prepare must be a list of steps",
-    "dataset.threshold=high": "dataset.threshold must be a number",
-    "sketch=optical kernel.exponent=4": "set sketch.exponent",
-    "task=variance dataset=synthetic dataset.rows=10": "pairs of test rows",
-    "sketch=rademacher,gaussian": "add -m",
-    "seeds=[true]": "seeds must be",
-    "dataset=null": "must be a string",
-    "~dataset": "dataset must be one of the choices",
-    "dataset.prepare=3": "dataset.prepare must be a list",
-    "degree=${foo}": "degree",
-    "--cfg job degre=6": "did you mean 'degree'",
-    "--config-name other": "--config-name is not for rfbench",
-    "hydra.run.dir=elsewhere": "is set by rfbench",
-    "data frob": "invalid choice",
-    "data add x.csv --name true": "choose another --name",
-    "dataset=synthetic dataset.rows=2 dataset.distribution=ones kernel.bias=0 dataset.prepare=[center]": "zero",
-    "kernel.gamma=1e300 degree=300": "not finite",
-    "task.draws=5": "'task.draws' is an option of another task",
-    "-m degree=3,0": "degree must be at least 1",
-    "-m sketch=rademacher,rademacer": "did you mean 'rademacher'",
-    "task=variance sketch=exact": "has no features",
-    "lst": "no command 'lst'",
-    "list datesets": "did you mean 'datasets'",
-    "--frobnicate": "unrecognized arguments: --frobnicate",
-    "degree=6 mnist": "'mnist' is not of the form key=value",
-    "kernel=polynomial_sphere dataset.prepare=[]": "add unit_norm to dataset.prepare",
-    "experiment=wacker/fig9_9": "no 'experiment/wacker/fig9_9'",
-    "data get mnsit": "did you mean 'mnist'",
-    "dataset=gisette download=false": "dataset=digits",
-}
-
-
-@pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, capfd):
-    """In this process, which is quicker; that nothing of one command is left for the next is tested on the way."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
-    monkeypatch.delenv("RFBENCH_DATA", raising=False)
-    code = main(words.split())
-    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
-    assert not list(tmp_path.glob("outputs/**/*.csv"))
-    assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"
 
 
 def test_a_mistake_from_the_shell(rfbench):

@@ -58,4 +58,6 @@ def test_labels_tell_options_apart():
     assert label("sketch", {"name": "craft", "base": "gaussian", "up": 2}) == "craft(gaussian, up=2)"
     assert label("kernel", {"name": "polynomial", "gamma": 1.0, "bias": 0.5}) == "polynomial(bias=0.5)"
     assert label("dataset", {"name": "digits", "prepare": ["center"]}) == "digits(prepare=[center])"
+    assert label("dataset", {"name": "digits", "prepare": ["unit_norm"], "threshold": 0.0}) == "digits"
+    assert label("dataset", {"name": "digits", "prepare": ["unit_norm"], "threshold": 0.5}) == "digits(threshold=0.5)"
     assert with_options("a(b)", ["c=1"]) == "a(b, c=1)"

@@ -23,6 +23,10 @@ def _same(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def job_name(config: Mapping[str, Any]) -> str:
+    return "-".join(str(config[group]["name"]) for group in ("dataset", "sketch", "task"))
+
+
 def job_directory(config: Mapping[str, Any], name: str) -> Path:
     """outputs/<name>/<hash> below the working directory."""
     identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY}

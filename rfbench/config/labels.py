@@ -6,9 +6,9 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rfbench.config.compose import roots
+from rfbench.config.compose import CONF, roots
 
-NEVER_SHOWN = ("name", "base", "file", "sha256", "threshold")
+NEVER_SHOWN = ("name", "base", "file", "sha256")
 
 
 def label(group: str, node: Mapping[str, Any]) -> str:
@@ -35,5 +35,7 @@ def _plain(value: Any) -> str:
 
 @cache
 def _defaults(group: str, name: str) -> Mapping[str, Any]:
-    path = next((root / group / f"{name}.yaml" for root in roots() if (root / group / f"{name}.yaml").exists()), None)
-    return OmegaConf.to_container(OmegaConf.load(path)) if path else {}  # type: ignore[return-value]
+    """Options of a choice before anybody changed them: those of its group, then its own."""
+    files = [CONF / "config.yaml", *(root / group / f"{name}.yaml" for root in roots())]
+    nodes: list[Any] = [OmegaConf.to_container(OmegaConf.load(path)) for path in files if path.exists()]
+    return nodes[0].get(group, {}) | (nodes[1] if len(nodes) > 1 else {})

@@ -53,10 +53,6 @@ class Job:
     dtype: np.dtype[Any]
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
 
-    @property
-    def name(self) -> str:
-        return "-".join(str(self.config[group]["name"]) for group in ("dataset", "sketch", "task"))
-
     def sketch(self, kernel: Kernel) -> Sketch:
         return make_sketch(kernel=kernel, **self.config["sketch"])
 

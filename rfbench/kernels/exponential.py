@@ -13,6 +13,14 @@ from rfbench.checks import InputError, require
 from rfbench.kernels.base import Array, DotProductKernel, inner, squared_distances, squared_norms
 
 
+def require_length_scale(l: float | str) -> None:
+    """A number above 0, or the word that stands for one."""
+    if isinstance(l, str):
+        require(l == "median", "kernel.length_scale", "a number or 'median'", l)
+    else:
+        require(l > 0, "kernel.length_scale", "above 0", l)
+
+
 @dataclass(frozen=True)
 class Exponential(DotProductKernel):
     """exp(⟨x, y⟩/l²), l the length scale: a number, or `median` of the distances between training rows."""
@@ -21,11 +29,7 @@ class Exponential(DotProductKernel):
     length_scale: float | str = 1.0
 
     def __post_init__(self) -> None:
-        l = self.length_scale
-        if isinstance(l, str):
-            require(l == "median", "kernel.length_scale", "a number or 'median'", l)
-        else:
-            require(l > 0, "kernel.length_scale", "above 0", l)
+        require_length_scale(self.length_scale)
 
     @property
     def l2(self) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.kernels.base import Array, Kernel, squared_distances, squared_norms
-from rfbench.kernels.exponential import Gaussian
+from rfbench.kernels.exponential import Gaussian, require_length_scale
 
 POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # of √(2ν) r, before its exponential
 NEAR = 1e-8  # ‖x − y‖² below this part of ‖x‖² + ‖y‖² is computed from the differences
@@ -31,7 +31,7 @@ class Laplacian(Kernel):
     length_scale: float | str = 1.0
 
     def __post_init__(self) -> None:
-        self.gaussian  # noqa: B018  refuses what is not a length scale
+        require_length_scale(self.length_scale)
 
     @property
     def smoothness(self) -> float:

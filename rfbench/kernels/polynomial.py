@@ -3,6 +3,7 @@
 On the unit sphere 1 − ‖x − y‖²/a² = (1 − 2/a²) + (2/a²)⟨x, y⟩  [Wacker 2022, Eq. 3.38].
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import comb, sqrt
 
@@ -17,9 +18,9 @@ class AffinePower(DotProductKernel):
     """Whatever is (γ⟨x, y⟩ + ν)ᵖ: what a product sketch can estimate."""
 
     @property
+    @abstractmethod
     def affine(self) -> tuple[int, float, float]:
         """(p, γ, ν)."""
-        raise NotImplementedError
 
     @property
     def power(self) -> int:

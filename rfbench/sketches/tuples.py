@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.sketches.base import FeatureMap
-from rfbench.sketches.powers import KINDS, homogeneous
+from rfbench.sketches.powers import FAMILIES, homogeneous
 
 Array = NDArray[Any]
-BASES = tuple(variant + kind for kind in KINDS for variant in ("", "complex_", "ctr_"))
+BASES = tuple(FAMILIES)
 
 
 def require_base(base: str) -> None:

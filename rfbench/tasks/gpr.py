@@ -21,9 +21,9 @@ from rfbench.seeds import rng_for
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.exact_gp import GRID, choose_noise
-from rfbench.tasks.kernel_error import MOST_ROWS
 from rfbench.tasks.scores import Scores, kl
 from rfbench.tasks.solve import Dual, Primal, fit, sliced
+from rfbench.tasks.tiles import MOST_ROWS
 
 Array = NDArray[Any]
 AT_ONCE = 4096  # test rows

@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap
 from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.tiles import MOST_ROWS, products, tiles
 
 Array = NDArray[Any]
-TILE = 512  # rows of a tile of the kernel matrix
-MOST_ROWS = 20_000  # the matrix of that many rows takes 3.2 GB
 
 
 @dataclass(frozen=True)
@@ -69,18 +66,6 @@ class KernelError(Task):
         yield Measure("rel_spectral", spectral_norm(error) / norm)
         yield Measure("max_abs_error", float(np.abs(error).max()))
         yield Measure("transform_seconds", seconds, "s")
-
-
-def products(features: FeatureMap, Phi: Array, engine: Local) -> Iterator[tuple[slice, slice, Array]]:
-    """Tiles of K̂, upper triangle."""
-    return engine.map(lambda ij: (*ij, features.product(Phi[ij[0]], Phi[ij[1]])), tiles(len(Phi)))
-
-
-def tiles(n: int) -> Iterator[tuple[slice, slice]]:
-    """Row and column ranges that cover the upper triangle of an n × n matrix."""
-    for start, stop in spans(n, TILE):
-        for left, right in spans(stop, TILE):
-            yield slice(left, right), slice(start, stop)
 
 
 def spectral_norm(A: Array) -> float:

@@ -26,7 +26,7 @@ from rfbench.checks import InputError
 from rfbench.engines import Local
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.kernel_error import MOST_ROWS, TILE, products, tiles
+from rfbench.tasks.tiles import MOST_ROWS, TILE, products, tiles
 
 Array = NDArray[Any]
 Blocks = Iterable[tuple[Array, Array]]  # (X, y)
