@@ -21,9 +21,9 @@ from rfbench.results.manifest import Manifest
 from rfbench.results.rows import Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Trial
+from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
-KERNEL_ROWS = 1000  # training rows from which a kernel learns its median distance
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
@@ -93,8 +93,8 @@ def _count(job: Job, given: int | str, dataset: Dataset) -> int:
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
     """One split, one exact answer, and a trial for each number of features."""
     split = prepared_split(dataset, job.preparation, seed, job.dtype)
-    sample = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.kernel.fit(sample)
+    sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+    kernel = job.task.fit(job.kernel, sample, labels)
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)

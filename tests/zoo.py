@@ -32,6 +32,7 @@ CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
 CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
 RANDOM = tuple(CASES)
+CASES |= {"localized_maclaurin": Case("gaussian")}  # random, but its features depend on the other row of a pair
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 
 

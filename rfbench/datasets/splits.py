@@ -32,24 +32,41 @@ class Part:
         n = self.dataset.X.shape[0]
         return len(self.test) if self.is_test else n - len(self.test)
 
-    def blocks(self) -> Iterator[tuple[Array, Array]]:
-        """(X, y) as published, block by block, in order."""
+    def blocks(self, label: int | None = None) -> Iterator[tuple[Array, Array]]:
+        """(X, y) as published, block by block, in order; all rows, or those of one class."""
         n, d = self.dataset.X.shape
         for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
-            chosen = np.zeros(stop - start, bool)
-            low, high = np.searchsorted(self.test, (start, stop))
-            chosen[self.test[low:high] - start] = True
-            if not self.is_test:
-                chosen = ~chosen
+            chosen = self.chosen(start, stop)
+            y = self.dataset.y.read(start, stop)
+            if label is not None:
+                chosen &= y == label
             if chosen.any():
-                X, y = self.dataset.X.read(start, stop), self.dataset.y.read(start, stop)
+                X = self.dataset.X.read(start, stop)
                 yield self.checked(X[chosen], start + np.flatnonzero(chosen)), y[chosen]
 
-    def sample(self, count: int, rng: np.random.Generator) -> Array:
-        """At most `count` rows, drawn without replacement, as published."""
+    def labels(self) -> Iterator[Array]:
+        """y alone, block by block, in order."""
+        for start, stop in spans(self.dataset.y.shape[0], BLOCK_BYTES // 8):
+            yield self.dataset.y.read(start, stop)[self.chosen(start, stop)]
+
+    def chosen(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Which of the rows start..stop are in this part."""
+        chosen = np.full(stop - start, not self.is_test)
+        low, high = np.searchsorted(self.test, (start, stop))
+        chosen[self.test[low:high] - start] = self.is_test
+        return chosen
+
+    def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Part", "Part"]:
+        """(the rest, a fraction of the rows drawn without replacement) of training rows."""
+        left_out = self._training(np.sort(rng.choice(len(self), max(round(fraction * len(self)), 1), replace=False)))
+        both = np.union1d(self.test, left_out)
+        return Part(self.dataset, both, False), Part(self.dataset, left_out, True)
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """(X, y) of at most `count` rows, drawn without replacement, as published."""
         which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
         index = self.test[which] if self.is_test else self._training(which)
-        return self.checked(self.dataset.X.take(index), index)
+        return self.checked(self.dataset.X.take(index), index), self.dataset.y.take(index)
 
     def _training(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """Row numbers of the training rows at these places: place + how many test rows come before it."""

@@ -52,6 +52,10 @@ class FeatureMap(ABC):
         """k̂ of all pairs from their features."""
         return Phi @ Psi.conj().T
 
+    def rowwise(self, Phi: Array, Psi: Array) -> Array:
+        """k̂ of row i of the one with row i of the other."""
+        return np.einsum("ij,ij->i", Phi, Psi.conj())
+
 
 @dataclass(frozen=True)
 class Sketch(ABC):

@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from numpy.typing import NDArray
+
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.exponential import Scaled
 from rfbench.sketches import FeatureMap, Sketch
+
+Array = NDArray[Any]
+KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
 
 class Measure(NamedTuple):
@@ -40,8 +46,14 @@ class Task(ABC):
     name: ClassVar[str]
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        """Why this sketch cannot be measured, or None."""
+        """Why this sketch or this kernel cannot be measured, or None."""
+        if isinstance(kernel, Scaled) and kernel.length_scale == "likelihood":
+            return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         return None
+
+    def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
+        """The kernel with what it takes from training rows."""
+        return kernel.fit(X)
 
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Any:

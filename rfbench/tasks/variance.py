@@ -43,11 +43,11 @@ class Variance(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact | Identity):
             return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
-        return None
+        return super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array]:
         """(rows, two rows of each pair, variances that are nothing but rounding)."""
-        X = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
+        X, _ = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
         if len(X) < 2:
             raise InputError("task=variance needs pairs of test rows, and there is one row. Use a larger data set")
         i, j = np.triu_indices(len(X), 1)
@@ -77,7 +77,7 @@ class Variance(Task):
 
         def estimates(span: tuple[int, int]) -> Array:
             maps = (trial.draw(k) for k in range(*span))
-            return np.array([np.einsum("pf,pf->p", (Phi := m(X))[i], Phi[j].conj()) for m in maps])
+            return np.array([m.rowwise((Phi := m(X))[i], Phi[j]) for m in maps])
 
         blocks = trial.engine.map(estimates, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS))
         values = np.concatenate(list(blocks))
