@@ -112,6 +112,7 @@ def experiment_name(config: Any) -> str | None:
 def conclude(directories: list[Path], target: Path) -> int:
     """Write the table and the figure of all jobs, print them, and count what failed."""
     from rfbench.reports import write_report
+    from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import COLUMNS, read_rows, write_rows
 
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -124,6 +125,8 @@ def conclude(directories: list[Path], target: Path) -> int:
     if target not in directories:
         write_rows(target / "results.csv", rows.values())
     print(write_report(target, rows.values()))
+    if lines := dict.fromkeys(line for directory in directories for line in learned_lines(directory)):
+        print("", *lines, sep="\n")
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,10 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
     split = prepared_split(dataset, job.preparation, seed, job.dtype)
     sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
     kernel = job.task.fit(job.kernel, sample, labels)
+    if kernel != job.kernel:
+        job.learned[f"{kernel.name} kernel, seed {seed}"] = {
+            key: value for key, value in asdict(kernel).items() if value != getattr(job.kernel, key)
+        }
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
@@ -118,7 +123,7 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     name, d = job.config["sketch"]["name"], sample.shape[1]
     sketch = job.sketch(kernel).adapt(sample, D)
     if facts := sketch.facts():
-        job.learned[f"{D} features, seed {seed}"] = facts
+        job.learned[f"{label('sketch', job.config['sketch'])}, {D} features, seed {seed}"] = facts
         log.info("%s features, seed %s: %s", D, seed, facts)
 
     def draw(k: int) -> Any:

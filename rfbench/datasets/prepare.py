@@ -144,6 +144,11 @@ class Prepared:
         X, y = self.part.sample(count, rng)
         return self._finish(X), y
 
+    def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        """(X, y) of the rows at increasing places."""
+        X, y = self.part.take(which)
+        return self._finish(X), y
+
     def _finish(self, X: Array) -> Array:
         return np.ascontiguousarray(apply(self.steps, X), self.dtype)
 

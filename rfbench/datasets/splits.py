@@ -64,7 +64,10 @@ class Part:
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """(X, y) of at most `count` rows, drawn without replacement, as published."""
-        which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
+        return self.take(np.sort(rng.choice(len(self), min(count, len(self)), replace=False)))
+
+    def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        """(X, y) of the rows at increasing places of this part, as published."""
         index = self.test[which] if self.is_test else self._training(which)
         return self.checked(self.dataset.X.take(index), index), self.dataset.y.take(index)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
-HIDDEN = r"_q\d{3}$"  # quantiles are for figures
+HIDDEN = r"_[qe]\d{3}$"  # quantiles and epochs are for figures
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
