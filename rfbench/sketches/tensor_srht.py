@@ -113,5 +113,4 @@ def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
     d, real = len(signs), signs.real.dtype
     for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
         np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[:d])
-    U[d:] = 0
-    return transform(U.view(real), spare.view(real)).view(U.dtype)
+    return transform(U.view(real), spare.view(real), d).view(U.dtype)
