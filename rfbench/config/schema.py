@@ -9,6 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean, require
+from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Preparation
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
@@ -106,6 +107,8 @@ def typed(config: DictConfig) -> dict[str, Any]:
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     assert isinstance(plain, dict)
+    if files := pair(plain["task"]):
+        plain["dataset"] = files
     return {str(key): value for key, value in plain.items()}
 
 

@@ -9,6 +9,7 @@ from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.obtain import fetched
+from rfbench.datasets.pair import load_pair
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
 from rfbench.registry import find
@@ -26,6 +27,8 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
     name = config["name"]
     if config.get("file"):
         return own.load_own(config)
+    if config.get("x"):
+        return load_pair(config)
     if name == "synthetic":
         return load_synthetic(config)
     if name in EMBEDDED:

@@ -6,11 +6,12 @@ from rfbench.registry import build, find
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.gpr import GPR
 from rfbench.tasks.kernel_error import KernelError
+from rfbench.tasks.kid import KID
 from rfbench.tasks.variance import Variance
 
 __all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
 
-TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR)}
+TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR, KID)}
 
 
 def make_task(name: str, **options: Any) -> Task:
