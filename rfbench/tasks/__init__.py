@@ -3,6 +3,7 @@
 from typing import Any
 
 from rfbench.registry import build, find
+from rfbench.tasks.attention import Attention
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.gpr import GPR
 from rfbench.tasks.kernel_error import KernelError
@@ -11,7 +12,7 @@ from rfbench.tasks.variance import Variance
 
 __all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
 
-TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR, KID)}
+TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR, KID, Attention)}
 
 
 def make_task(name: str, **options: Any) -> Task:

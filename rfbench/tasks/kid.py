@@ -6,7 +6,7 @@ that of one draw.  Beside it: the exact value where neither set has more than `e
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
+from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
@@ -50,6 +51,10 @@ class KID(Task):
         good = self.subset_rows == "auto" or (not isinstance(self.subset_rows, str) and self.subset_rows >= 2)
         require(good, "task.subset_rows", "auto or at least 2", self.subset_rows)
         require(self.exact_rows >= 0, "task.exact_rows", "at least 0", self.exact_rows)
+
+    @classmethod
+    def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
+        return pair(options)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact):
