@@ -19,6 +19,7 @@ from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
 from rfbench.kernels import Kernel
 from rfbench.results.manifest import Manifest
+from rfbench.results.pictures import Setting, keep_pictures
 from rfbench.results.rows import Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Trial
@@ -42,6 +43,7 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                     manifest.write(dataset.digest, job.learned)
                 computed = True
                 results.add(rows)
+                keep_pictures(directory, job.pictures)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
@@ -129,7 +131,13 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     def draw(k: int) -> Any:
         return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
 
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine)
+    def show(other: str, error: float, picture: Any) -> None:
+        if seed == job.seeds[0]:
+            labels = job_columns(job)
+            setting = Setting(labels["dataset"], other or labels["sketch"], 0 if other else D, error)
+            job.pictures[setting] = picture
+
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)
 
 
 def job_columns(job: Job) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfbench.datasets import own
+from rfbench.datasets.attention import load_head
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.obtain import fetched
+from rfbench.datasets.pair import load_pair
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
 from rfbench.registry import find
@@ -26,6 +28,10 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
     name = config["name"]
     if config.get("file"):
         return own.load_own(config)
+    if "x" in config:
+        return load_pair(config)
+    if "qk" in config:
+        return load_head(config)
     if name == "synthetic":
         return load_synthetic(config)
     if name in EMBEDDED:

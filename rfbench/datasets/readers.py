@@ -51,6 +51,13 @@ def cifar(files: Sequence[Path]) -> Iterator[Block]:
     yield read_npy(test_images).reshape(10_000, -1), read_npy(test_labels)
 
 
+def efficientnet(files: Sequence[Path]) -> Iterator[Block]:
+    """Features of the images of CIFAR-10, (q/255)² times the scale of the column for the bytes q of a file."""
+    *features, scale, train_labels, test_labels = files
+    for q, y in cifar([*features, train_labels, test_labels]):
+        yield np.square(np.divide(q, 255, dtype=np.float32)) * read_npy(scale), y
+
+
 MOST_COLUMNS = 1_000_000  # a row of them is 8 MB
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.style import RC, line_style
 from rfbench.results.files import replace_file
 
@@ -51,12 +52,14 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
-    """The rows to show and how: distributions of ratios, else variances, else the first error there is."""
+    """The rows to show and how: distributions of ratios, else variances, deviations, or the first error there is."""
     metric = summary["metric"]
     if len(found := summary[metric.str.match(QUANTILE)]):
         return found, ratio_distribution
     if len(found := summary[metric.isin(("variance_closed_form", "variance_empirical"))]):
         return found, variances
+    if (metric == "kid_std").any():
+        return summary[metric.isin(DEVIATIONS)], deviations
     first = next((name for name in ERRORS if (metric == name).any()), "")
     return summary[metric == first], errors
 

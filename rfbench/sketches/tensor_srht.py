@@ -78,7 +78,8 @@ def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArra
     N = h**p
     if N <= 8 * D:
         flat = np.concatenate([*(np.arange(N) for _ in range(D // N)), rng.permutation(N)[: D % N]])
-        return np.array(np.unravel_index(flat, (h,) * p))
+        # In any order they are the same sketch, but not beside another one, as in tuples.py.
+        return np.array(np.unravel_index(rng.permutation(flat), (h,) * p))
     found = np.empty((p, 0), np.int64)
     while found.shape[1] < D:  # few are drawn twice
         found = np.unique(np.concatenate((found, rng.integers(0, h, (p, D))), axis=1), axis=1)
@@ -116,5 +117,4 @@ def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
     d, real = len(signs), signs.real.dtype
     for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
         np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[:d])
-    U[d:] = 0
-    return transform(U.view(real), spare.view(real)).view(U.dtype)
+    return transform(U.view(real), spare.view(real), d).view(U.dtype)

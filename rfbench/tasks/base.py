@@ -1,7 +1,7 @@
 """A task measures features against an exact answer that never saw the sketch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,6 +37,7 @@ class Trial:
     seed: int
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
+    show: Callable[[str, float, Any], None] = lambda sketch, error, picture: None  # a small matrix for the report
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Task(ABC):
     """Two steps: what does not depend on the sketch, once per repetition; then a measure for every sketch."""
 
     name: ClassVar[str]
+
+    @classmethod
+    def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The config of a data set in place of the one chosen, where the task's options name its rows."""
+        return None
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         """Why this sketch or this kernel cannot be measured, or None."""

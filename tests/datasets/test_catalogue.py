@@ -14,7 +14,7 @@ from rfbench.datasets.fingerprints import FINGERPRINTS
 from rfbench.datasets.sources import SOURCES
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
-IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "usps"}
+IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "cifar10_efficientnet", "usps"}
 
 
 def test_every_set_has_a_yaml_and_every_yaml_a_set():
