@@ -23,7 +23,7 @@ from rfbench.seeds import rng_for
 from rfbench.tasks import Trial
 
 log = logging.getLogger("rfbench")
-KERNEL_ROWS = 1000  # training rows from which a kernel learns its median distance
+KERNEL_ROWS = 1000  # training rows from which a kernel learns its median distance, or how outputs are related
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
@@ -94,7 +94,7 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
     """One split, one exact answer, and a trial for each number of features."""
     split = prepared_split(dataset, job.preparation, seed, job.dtype)
     sample = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.kernel.fit(sample)
+    kernel = job.kernel.fit(sample).fit_targets(split.train.part.targets(KERNEL_ROWS, rng_for(seed, "kernel")))
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)

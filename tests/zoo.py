@@ -31,6 +31,8 @@ SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
 CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
 CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
+CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free", "helmholtz")}
+CASES |= {"orff_decomposable": Case("decomposable", {"coupling": [[2, 1], [1, 2]]})}
 RANDOM = tuple(CASES)
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 

@@ -47,9 +47,16 @@ class Part:
 
     def sample(self, count: int, rng: np.random.Generator) -> Array:
         """At most `count` rows, drawn without replacement, as published."""
-        which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
-        index = self.test[which] if self.is_test else self._training(which)
+        index = self._draw(count, rng)
         return self.checked(self.dataset.X.take(index), index)
+
+    def targets(self, count: int, rng: np.random.Generator) -> Array:
+        """The outputs of the rows that `sample` draws with the same generator."""
+        return self.dataset.targets(self.dataset.y.take(self._draw(count, rng)))
+
+    def _draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
+        return self.test[which] if self.is_test else self._training(which)
 
     def _training(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """Row numbers of the training rows at these places: place + how many test rows come before it."""
