@@ -92,7 +92,7 @@ def _count(job: Job, given: int | str, dataset: Dataset) -> int:
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
     """One split, one exact answer, and a trial for each number of features."""
-    split = prepared_split(dataset, job.preparation, seed, job.dtype)
+    split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
     sample = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
     kernel = job.kernel.fit(sample).fit_targets(split.train.part.targets(KERNEL_ROWS, rng_for(seed, "kernel")))
     if objection := kernel.objection(sample):

@@ -1,6 +1,6 @@
 """Training and test rows of one repetition: as published, or drawn 90/10 from the whole set for every seed.
 
-Only the index of the test rows is kept; training rows are all the others, in order.
+Only the index of the test rows is kept; training rows are all the others, in order, or as many of them as are drawn.
 """
 
 from collections.abc import Iterator
@@ -22,46 +22,43 @@ TEST_FRACTION = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The training rows or the test rows of a data set."""
+    """The rows of an index, or all others."""
 
     dataset: Dataset
-    test: NDArray[np.int64]  # increasing
-    is_test: bool
+    index: NDArray[np.int64]  # increasing
+    others: bool
 
     def __len__(self) -> int:
         n = self.dataset.X.shape[0]
-        return len(self.test) if self.is_test else n - len(self.test)
+        return n - len(self.index) if self.others else len(self.index)
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
         """(X, y) as published, block by block, in order."""
         n, d = self.dataset.X.shape
         for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
-            chosen = np.zeros(stop - start, bool)
-            low, high = np.searchsorted(self.test, (start, stop))
-            chosen[self.test[low:high] - start] = True
-            if not self.is_test:
-                chosen = ~chosen
+            chosen = np.full(stop - start, self.others)
+            low, high = np.searchsorted(self.index, (start, stop))
+            chosen[self.index[low:high] - start] = not self.others
             if chosen.any():
                 X, y = self.dataset.X.read(start, stop), self.dataset.y.read(start, stop)
                 yield self.checked(X[chosen], start + np.flatnonzero(chosen)), y[chosen]
 
     def sample(self, count: int, rng: np.random.Generator) -> Array:
         """At most `count` rows, drawn without replacement, as published."""
-        index = self._draw(count, rng)
+        index = self.draw(count, rng)
         return self.checked(self.dataset.X.take(index), index)
 
     def targets(self, count: int, rng: np.random.Generator) -> Array:
         """The outputs of the rows that `sample` draws with the same generator."""
-        return self.dataset.targets(self.dataset.y.take(self._draw(count, rng)))
+        return self.dataset.targets(self.dataset.y.take(self.draw(count, rng)))
 
-    def _draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Row numbers in the data set of at most `count` rows, increasing."""
         which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
-        return self.test[which] if self.is_test else self._training(which)
-
-    def _training(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Row numbers of the training rows at these places: place + how many test rows come before it."""
-        before = self.test - np.arange(len(self.test))
-        return which + np.searchsorted(before, which, side="right")
+        if not self.others:
+            return self.index[which]
+        before = self.index - np.arange(len(self.index))
+        return which + np.searchsorted(before, which, side="right")  # place + rows of the index that come before it
 
     def checked(self, X: Array, rows: NDArray[np.int64]) -> Array:
         """X in floating point, unless a number is missing."""
@@ -77,8 +74,8 @@ class Part:
         return X
 
 
-def split(dataset: Dataset, seed: int) -> tuple[Part, Part]:
-    """(train, test) of one repetition."""
+def split(dataset: Dataset, seed: int, train_rows: int | None = None) -> tuple[Part, Part]:
+    """(train, test) of one repetition; of the training rows all, or `train_rows` that are drawn."""
     n = dataset.X.shape[0]
     test: Any
     if dataset.n_train is not None:
@@ -86,7 +83,9 @@ def split(dataset: Dataset, seed: int) -> tuple[Part, Part]:
     else:
         rng = rng_for(seed, "split", dataset.name)
         test = np.sort(rng.choice(n, max(round(n * TEST_FRACTION), 1), replace=False))
-    train, test = Part(dataset, test, False), Part(dataset, test, True)
+    train, test = Part(dataset, test, True), Part(dataset, test, False)
+    if train_rows is not None:
+        train = Part(dataset, train.draw(train_rows, rng_for(seed, "train_rows", dataset.name)), False)
     if not len(train) or not len(test):
         raise InputError(f"dataset '{dataset.name}' has {n} rows, too few for a training and a test part; add more")
     return train, test

@@ -38,6 +38,11 @@ class Coupling(ABC):
     def adjoint(self, C: Array) -> Array:
         """Mᵀ of a D × p matrix."""
 
+    def columns(self) -> Array:
+        """B(ω_j) e_a of every column a, (r, D, p)."""
+        each = np.eye(int(np.prod(self.shape[1:])))
+        return np.array([self.forward(np.broadcast_to(e, (self.shape[0], len(e))).reshape(self.shape)) for e in each])
+
     @abstractmethod
     def gram(self, Phi: Array, Psi: Array) -> Array:
         """Σ_j φ_j(x) ψ_j(y) A(ω_j) of all pairs, in blocks, (n p, m p)."""
