@@ -72,6 +72,8 @@ def test_kernel_error_of_a_matrix_valued_kernel_is_that_of_its_blocks(name, rows
     np.testing.assert_allclose(K, kernel.gram(X, X))
     assert found["rel_frobenius"] == pytest.approx(np.linalg.norm(error) / np.linalg.norm(K))
     assert found["rel_spectral"] == pytest.approx(np.linalg.norm(error, 2) / np.linalg.norm(K, 2), rel=1e-4)
+    blocks = [error[20 * i : 20 * i + 20, 20 * j : 20 * j + 20] for i in range(len(X)) for j in range(len(X))]
+    assert found["max_block_norm"] == pytest.approx(max(np.linalg.norm(block, 2) for block in blocks))
 
 
 def test_variance_of_a_matrix_valued_kernel_is_summed_over_its_entries(made):

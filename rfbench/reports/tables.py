@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
-HIDDEN = r"_q\d{3}$"  # quantiles are for figures
+HIDDEN = r"_q\d{3}$|^arrow_"  # quantiles and arrows are for figures
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -39,13 +39,16 @@ def as_text(summary: "pd.DataFrame") -> str:
     """One table for each data set, kernel and task."""
     shown = summary[~summary["metric"].str.contains(HIDDEN)]
     tables = []
-    for keys, part in shown.groupby(["dataset", "kernel", "task"], sort=False):
-        dataset, kernel, task = keys
-        data = f"{dataset} ({part['n_train'].iloc[0]:.0f} training rows, {part['d'].iloc[0]:.0f} columns)"
+    for names, part in shown.groupby(["dataset", "kernel", "task"], sort=False):
+        dataset, kernel, task = names
+        rows = "–".join(f"{count:.0f}" for count in sorted({part["n_train"].min(), part["n_train"].max()}))
+        data = f"{dataset} ({rows} training rows, {part['d'].iloc[0]:.0f} columns)"
         power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
         seeds = "–".join(str(count) for count in sorted({part["count"].min(), part["count"].max()}))
         title = f"{data}, {kernel} kernel{power}, {task}, seeds: {seeds}"
-        tables.append(title + "\n" + _grid(part, ["sketch", "features"] if power else ["degree", "sketch", "features"]))
+        keys = ["n_train"] if part["n_train"].nunique() > 1 else []
+        keys += ["sketch", "features"] if power else ["degree", "sketch", "features"]
+        tables.append(title + "\n" + _grid(part, keys))
     return "\n\n".join(tables)
 
 

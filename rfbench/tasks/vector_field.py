@@ -94,7 +94,7 @@ class VectorField(Task):
         yield from found
         yield from reference.measures
         if self.arrows:
-            yield from arrows(f, trial.split.test, self.arrows, trial.seed)
+            yield from arrows(f, trial.split.test, self.arrows)
 
 
 def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[list[Measure], Callable[[Array], Array]]:
@@ -122,10 +122,10 @@ def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[lis
     return measures, f
 
 
-def arrows(f: Callable[[Array], Array], test: Prepared, count: int, seed: int) -> Iterator[Measure]:
-    """Place, field and prediction at some test rows, two numbers each, for the figure."""
-    X = test.sample(count, rng_for(seed, "vector_field", "arrows"))
-    Y = test.part.targets(count, rng_for(seed, "vector_field", "arrows"))
+def arrows(f: Callable[[Array], Array], test: Prepared, count: int) -> Iterator[Measure]:
+    """Place, field and prediction at some test rows, the same for every seed, two numbers each, for the figure."""
+    X = test.sample(count, rng_for(0, "vector_field", "arrows"))
+    Y = test.part.targets(count, rng_for(0, "vector_field", "arrows"))
     for i, numbers in enumerate(np.hstack((X, Y, f(X)))):
         for name, value in zip(("x0", "x1", "field0", "field1", "predicted0", "predicted1"), numbers, strict=True):
             yield Measure(f"arrow_{name}_{i:03d}", float(value))
