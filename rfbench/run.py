@@ -95,9 +95,9 @@ def _count(job: Job, given: int | str, dataset: Dataset) -> int:
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
     """One split, one exact answer, and a trial for each number of features."""
-    split = prepared_split(dataset, job.preparation, seed, job.dtype)
+    split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
     sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.task.fit(job.kernel, sample, labels)
+    kernel = job.task.fit(job.kernel, sample, labels).fit_targets(dataset.targets(labels))
     if kernel != job.kernel:
         job.learned[f"{kernel.name} kernel, seed {seed}"] = {
             key: value for key, value in asdict(kernel).items() if value != getattr(job.kernel, key)

@@ -85,3 +85,31 @@ def srht_moments(x, y, p, D, letters, stacked):
                 P[l, m] = pseudo[i, j] if same else full_mean[l] * full_mean[m]
         mean, second, pseudo = full_mean, S, P
     return (mean**p).sum() / D, (second**p).sum() / D**2, (pseudo**p).sum() / D**2
+
+
+def field_kernel(x, y, l, c, h=1e-4):
+    """c(−∇∇ᵀk) + (1 − c)(∇∇ᵀ − ΔI)k of the Gaussian kernel, by second differences."""
+    d = len(x)
+
+    def k(delta):
+        return np.exp(-(delta @ delta) / (2 * l * l))
+
+    H, E = np.empty((d, d)), h * np.eye(d)
+    for a in range(d):
+        for b in range(d):
+            corners = [(s, t) for s in (1, -1) for t in (1, -1)]
+            H[a, b] = sum(s * t * k(x - y + s * E[a] + t * E[b]) for s, t in corners) / (4 * h * h)
+    return c * -H + (1 - c) * (H - np.trace(H) * np.eye(d))
+
+
+def spectral(kernel, w):
+    """A(ω)."""
+    along = np.outer(w, w)
+    c = {"curl_free": 1.0, "div_free": 0.0, "helmholtz": getattr(kernel, "curl_free", None)}.get(kernel.name)
+    return np.array(kernel.coupling) if c is None else c * along + (1 - c) * (w @ w * np.eye(len(w)) - along)
+
+
+def root(A):
+    """A numerical square root."""
+    values, Q = np.linalg.eigh(A)
+    return Q * np.sqrt(np.maximum(values, 0))

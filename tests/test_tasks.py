@@ -21,8 +21,8 @@ def made():
     return prepared_split(data, Preparation(("unit_norm",)), 0, np.float64)
 
 
-def run(task, name, split, D=32, degree=2, dtype=np.float64, workers=2):
-    kernel = make_kernel("polynomial", degree)
+def run(task, name, split, D=32, degree=2, dtype=np.float64, workers=2, kernel=None):
+    kernel = kernel or make_kernel("polynomial", degree)
     sketch = make_sketch(name, kernel)
     twin = make_sketch(name.removeprefix("ctr_").removeprefix("complex_"), kernel)
 
@@ -58,6 +58,33 @@ def test_kernel_error_is_the_dense_formula(name, rows, made):
 
 def test_kernel_error_of_the_exact_kernel_is_rounding(made):
     assert run(make_task("kernel_error", rows=100), "exact", made)[1]["rel_frobenius"] < 1e-14
+
+
+@pytest.mark.parametrize(("name", "rows"), [("curl_free", 600), ("decomposable", 600), ("div_free", 15)])
+def test_kernel_error_of_a_matrix_valued_kernel_is_that_of_its_blocks(name, rows, made):
+    """As many rows as make a matrix of the size asked for, 20 outputs to a row, and two at least."""
+    options = {"outputs": 20, "coupling": "laplacian"} if name == "decomposable" else {}
+    kernel = make_kernel(name, 3, length_scale=0.7, **options)
+    (X, K, _), found, draw = run(make_task("kernel_error", rows=rows), f"orff_{name}", made, kernel=kernel)
+    assert len(X) == max(rows // 20, 3)
+    features = draw(0)
+    error = features.product(features(X), features(X)) - K
+    np.testing.assert_allclose(K, kernel.gram(X, X))
+    assert found["rel_frobenius"] == pytest.approx(np.linalg.norm(error) / np.linalg.norm(K))
+    assert found["rel_spectral"] == pytest.approx(np.linalg.norm(error, 2) / np.linalg.norm(K, 2), rel=1e-4)
+    blocks = [error[20 * i : 20 * i + 20, 20 * j : 20 * j + 20] for i in range(len(X)) for j in range(len(X))]
+    assert found["max_block_norm"] == pytest.approx(max(np.linalg.norm(block, 2) for block in blocks))
+
+
+def test_variance_of_a_matrix_valued_kernel_is_summed_over_its_entries(made):
+    task, kernel = make_task("variance", draws=40, pairs=30, rows=40), make_kernel("curl_free", 3, length_scale=0.7)
+    (X, (i, j), _), found, draw = run(task, "orff_curl_free", made, kernel=kernel)
+    maps = [draw(k) for k in range(40)]
+    blocks = np.array([m.product(m(X), m(X)).reshape(40, 20, 40, 20)[i, :, j] for m in maps])
+    assert found["variance_empirical"] == pytest.approx(blocks.var(0, ddof=1).sum((1, 2)).mean())
+    assert found["variance_closed_form"] == pytest.approx(
+        make_sketch("orff_curl_free", kernel).variance(X, X, 32)[i, j].mean()
+    )
 
 
 def test_workers_do_not_change_a_bit(made):

@@ -29,7 +29,7 @@ def job_name(config: Mapping[str, Any]) -> str:
 
 def job_directory(config: Mapping[str, Any], name: str) -> Path:
     """outputs/<name>/<hash> below the working directory."""
-    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY}
+    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None}
     return Path.cwd() / "outputs" / name / digest(identity)
 
 

@@ -34,6 +34,7 @@ class Root:
     degree: int = 3
     features: Any = "2d"
     seeds: Any = 5
+    train_rows: int | None = None
     dtype: str = "float32"
     block_rows: int = 256
     data_dir: str | None = None
@@ -71,6 +72,9 @@ def build_job(config: DictConfig) -> Job:
     plain = typed(config)
     require(plain["dtype"] in ("float32", "float64"), "dtype", "float32 or float64", plain["dtype"])
     require(plain["block_rows"] >= 1, "block_rows", "at least 1", plain["block_rows"])
+    require(
+        plain["train_rows"] is None or plain["train_rows"] >= 1, "train_rows", "null or at least 1", plain["train_rows"]
+    )
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
     options["engine"].pop("name", None)

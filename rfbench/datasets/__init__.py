@@ -9,18 +9,25 @@ from rfbench.datasets.base import Dataset
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
+from rfbench.datasets.fields import load_five_gaussians, load_low_rank
 from rfbench.datasets.obtain import fetched
 from rfbench.datasets.pair import load_pair
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
 from rfbench.registry import find
 
-__all__ = ["load", "names", "status"]
+__all__ = ["GENERATED", "load", "names", "status"]
+
+GENERATED = {
+    "synthetic": load_synthetic,
+    "five_gaussians": load_five_gaussians,
+    "low_rank": load_low_rank,
+}
 
 
 def names() -> list[str]:
     """Every data set that needs no file of the user's own."""
-    return [*EMBEDDED, *CATALOGUE, "synthetic"]
+    return [*EMBEDDED, *CATALOGUE, *GENERATED]
 
 
 def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
@@ -32,8 +39,8 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
         return load_pair(config)
     if "qk" in config:
         return load_head(config)
-    if name == "synthetic":
-        return load_synthetic(config)
+    if name in GENERATED:
+        return GENERATED[name](config)
     if name in EMBEDDED:
         return load_embedded(name)
     if name not in CATALOGUE:
@@ -46,7 +53,7 @@ def status(name: str, data_dir: str | None) -> str:
     """Whether a set can be used right now, from a look at file names only."""
     if name in EMBEDDED:
         return "embedded"
-    if name == "synthetic":
+    if name in GENERATED:
         return "generated"
     if name not in CATALOGUE:
         return "own file" if own.recipe(name).is_file() else "unknown"

@@ -11,7 +11,7 @@ Array = NDArray[np.generic]
 
 
 class Rows(Protocol):
-    """n rows, of d columns each or of one number each."""
+    """n rows, of several columns each or of one number each."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -70,8 +70,14 @@ class Dataset:
 
     name: str
     X: Rows  # (n, d), any real dtype
-    y: Rows  # (n,), int64 classes 0..C-1 or float64
+    y: Rows  # (n,), int64 classes 0..C-1 or float64; (n, p) float64 for several outputs
     classes: int | None  # None: regression
     n_train: int | None = None
     scale: float = 1.0  # raw numbers are divided by it: 255 for pixels
     digest: str = ""  # of the rows as they lie on disk; none where they cannot change
+
+    def targets(self, y: Array) -> NDArray[np.float64]:
+        """Labels as a column for each output, (n, p): a class is a unit vector."""
+        if self.classes is not None:
+            return np.eye(self.classes)[y]
+        return y.reshape(len(y), -1).astype(np.float64)

@@ -161,8 +161,10 @@ class Split:
     test: Prepared
 
 
-def prepared_split(dataset: Dataset, preparation: Preparation, seed: int, dtype: Any) -> Split:
+def prepared_split(
+    dataset: Dataset, preparation: Preparation, seed: int, dtype: Any, train_rows: int | None = None
+) -> Split:
     """Split for a seed, learn the preparation on the training rows, apply it to both parts."""
-    train, test = split(dataset, seed)
+    train, test = split(dataset, seed, train_rows)
     steps = preparation.learn(train)
     return Split(Prepared(train, dtype, steps), Prepared(test, dtype, steps))

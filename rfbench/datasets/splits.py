@@ -1,6 +1,6 @@
 """Training and test rows of one repetition: as published, or drawn 90/10 from the whole set for every seed.
 
-Only the index of the test rows is kept; training rows are all the others, in order.
+Only the index of the test rows is kept; training rows are all the others, in order, or as many of them as are drawn.
 """
 
 from collections.abc import Iterator
@@ -22,15 +22,15 @@ TEST_FRACTION = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The training rows or the test rows of a data set."""
+    """The rows of an index, or all others."""
 
     dataset: Dataset
-    test: NDArray[np.int64]  # increasing
-    is_test: bool
+    index: NDArray[np.int64]  # increasing
+    others: bool
 
     def __len__(self) -> int:
         n = self.dataset.X.shape[0]
-        return len(self.test) if self.is_test else n - len(self.test)
+        return n - len(self.index) if self.others else len(self.index)
 
     def blocks(self, label: int | None = None) -> Iterator[tuple[Array, Array]]:
         """(X, y) as published, block by block, in order; all rows, or those of one class."""
@@ -51,30 +51,38 @@ class Part:
 
     def chosen(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Which of the rows start..stop are in this part."""
-        chosen = np.full(stop - start, not self.is_test)
-        low, high = np.searchsorted(self.test, (start, stop))
-        chosen[self.test[low:high] - start] = self.is_test
+        chosen = np.full(stop - start, self.others)
+        low, high = np.searchsorted(self.index, (start, stop))
+        chosen[self.index[low:high] - start] = not self.others
         return chosen
 
     def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Part", "Part"]:
-        """(the rest, a fraction of the rows drawn without replacement) of training rows."""
-        left_out = self._training(np.sort(rng.choice(len(self), max(round(fraction * len(self)), 1), replace=False)))
-        both = np.union1d(self.test, left_out)
-        return Part(self.dataset, both, False), Part(self.dataset, left_out, True)
+        """(the rest, a fraction of the rows drawn without replacement)."""
+        left_out = self.draw(max(round(fraction * len(self)), 1), rng)
+        rest = np.union1d(self.index, left_out) if self.others else np.setdiff1d(self.index, left_out)
+        return Part(self.dataset, rest, self.others), Part(self.dataset, left_out, False)
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """(X, y) of at most `count` rows, drawn without replacement, as published."""
-        return self.take(np.sort(rng.choice(len(self), min(count, len(self)), replace=False)))
+        return self._take(self.draw(count, rng))
 
     def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
         """(X, y) of the rows at increasing places of this part, as published."""
-        index = self.test[which] if self.is_test else self._training(which)
+        return self._take(self._rows(which))
+
+    def _take(self, index: NDArray[np.int64]) -> tuple[Array, Array]:
         return self.checked(self.dataset.X.take(index), index), self.dataset.y.take(index)
 
-    def _training(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Row numbers of the training rows at these places: place + how many test rows come before it."""
-        before = self.test - np.arange(len(self.test))
-        return which + np.searchsorted(before, which, side="right")
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Row numbers in the data set of at most `count` rows, increasing."""
+        return self._rows(np.sort(rng.choice(len(self), min(count, len(self)), replace=False)))
+
+    def _rows(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Row numbers in the data set of the rows at these places."""
+        if not self.others:
+            return self.index[which]
+        before = self.index - np.arange(len(self.index))
+        return which + np.searchsorted(before, which, side="right")  # place + rows of the index that come before it
 
     def checked(self, X: Array, rows: NDArray[np.int64]) -> Array:
         """X in floating point, unless a number is missing."""
@@ -90,8 +98,8 @@ class Part:
         return X
 
 
-def split(dataset: Dataset, seed: int) -> tuple[Part, Part]:
-    """(train, test) of one repetition."""
+def split(dataset: Dataset, seed: int, train_rows: int | None = None) -> tuple[Part, Part]:
+    """(train, test) of one repetition; of the training rows all, or `train_rows` that are drawn."""
     n = dataset.X.shape[0]
     test: Any
     if dataset.n_train is not None:
@@ -99,7 +107,9 @@ def split(dataset: Dataset, seed: int) -> tuple[Part, Part]:
     else:
         rng = rng_for(seed, "split", dataset.name)
         test = np.sort(rng.choice(n, max(round(n * TEST_FRACTION), 1), replace=False))
-    train, test = Part(dataset, test, False), Part(dataset, test, True)
+    train, test = Part(dataset, test, True), Part(dataset, test, False)
+    if train_rows is not None:
+        train = Part(dataset, train.draw(train_rows, rng_for(seed, "train_rows", dataset.name)), False)
     if not len(train) or not len(test):
         raise InputError(f"dataset '{dataset.name}' has {n} rows, too few for a training and a test part; add more")
     return train, test

@@ -24,6 +24,10 @@ def gaussian(rng: np.random.Generator, d: int, density: float) -> NDArray[np.flo
     return rng.standard_normal((BLOCK, d))
 
 
+def uniform(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return rng.uniform(-1, 1, (BLOCK, d))
+
+
 def sphere(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
     X = rng.standard_normal((BLOCK, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -45,7 +49,7 @@ def sparse(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float
     return rng.standard_normal((BLOCK, d)) * (rng.random((BLOCK, d)) < density)
 
 
-LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, sphere, ones, one_hot, sparse)}
+LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, uniform, sphere, ones, one_hot, sparse)}
 
 
 @dataclass(frozen=True)

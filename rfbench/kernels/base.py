@@ -27,10 +27,18 @@ class Kernel(ABC):
 
     @abstractmethod
     def gram(self, X: Array, Y: Array) -> Array:
-        """(n, d), (m, d) → (n, m), exact, in float64."""
+        """(n, d), (m, d) → (n, m), exact, in float64; p × p blocks of a matrix-valued kernel, (n p, m p)."""
+
+    def size(self, d: int) -> int:
+        """p, where k(x, y) is a p × p matrix."""
+        return 1
 
     def fit(self, X: Array) -> "Kernel":
         """The kernel with what it takes from training rows, such as a median distance, filled in."""
+        return self
+
+    def fit_targets(self, Y: Array) -> "Kernel":
+        """The kernel with what it takes from the outputs of training rows, (n, p), filled in."""
         return self
 
     def objection(self, X: Array) -> str | None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
+from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.style import RC, line_style
 from rfbench.results.files import replace_file
 
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANEL = ["dataset", "kernel", "degree"]
-ERRORS = {"rel_frobenius": "relative Frobenius error", "kl": "KL divergence from the exact process"}
+ERRORS = {
+    "max_block_norm": "largest spectral norm of an error of K(x, y)",
+    "rel_frobenius": "relative Frobenius error",
+    "kl": "KL divergence from the exact process",
+}
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
 
@@ -28,7 +34,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
     if shown.empty:
         return False
     with mpl.rc_context(RC):  # type: ignore[arg-type]
-        panels = list(panels_of(shown, ["dataset", "kernel"] if panel is ratio_distribution else PANEL))
+        panels = list(panels_of(shown, KEYS.get(panel, PANEL)))
         across = 2 if len(panels) == 4 else min(len(panels), 3)
         down = -(-len(panels) // across)
         figure = Figure(layout="constrained")
@@ -40,9 +46,11 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
             ax.set_axis_off()
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
         width = 3.4 * across + 0.4
-        columns = min(len(lines), max(int(13 * width / (6 + max(map(len, lines)))), 1))  # of 13 letters to an inch
-        figure.set_size_inches(width, 2.6 * down + 0.3 + 0.2 * -(-len(lines) // columns))
-        figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
+        longest = max(map(len, lines), default=0)
+        columns = max(min(len(lines), int(13 * width / (6 + longest))), 1)  # of 13 letters to an inch
+        figure.set_size_inches(width, (3.2 if panel is quiver else 2.6) * down + 0.3 + 0.2 * -(-len(lines) // columns))
+        if lines:
+            figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             content = io.BytesIO()
             figure.savefig(content, format=kind, dpi=200, metadata=metadata)
@@ -54,6 +62,9 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
     """The rows to show and how: distributions of ratios, else variances, deviations, or the first error there is."""
     metric = summary["metric"]
+    for rows, panel in ((fields, quiver), (learning, curves)):
+        if len(found := rows(summary)):
+            return found, panel
     if len(found := summary[metric.str.match(QUANTILE)]):
         return found, ratio_distribution
     if len(found := summary[metric.isin(("variance_closed_form", "variance_empirical"))]):
@@ -66,8 +77,9 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        dataset, kernel, *degree = names
-        yield ", ".join([f"{dataset}, {kernel}", *(f"p = {p:.0f}" for p in degree if p == p)]), part
+        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": ""}
+        told = [words.get(key, "{}").format(name) for key, name in zip(keys, names, strict=True) if name == name]
+        yield ", ".join(filter(None, told)), part
 
 
 def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
@@ -84,21 +96,11 @@ def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     ax.set_xlabel("features")
     ticks = sorted(set(part["features"]) - {0})
     ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
-    _log_values(ax)
+    log_values(ax)
     shown = ax.get_ylim()
     for level, style in levels:
         ax.axhline(level, **style)
     ax.set_ylim(shown)
-
-
-def _log_values(ax: "Axes") -> None:
-    from matplotlib.ticker import LogLocator, StrMethodFormatter
-
-    ax.set_yscale("log")
-    ax.minorticks_off()
-    low, high = ax.get_ylim()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _columns(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -108,7 +110,7 @@ def _columns(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_xticks([])
     ax.set_xlim(-0.7, place + 0.7)
     ax.set_xlabel(f"{part['features'].iloc[0]:.0f} features")
-    _log_values(ax)
+    log_values(ax)
 
 
 def errors(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -143,3 +145,10 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_ylim(0, 1)
     most = part.loc[part["metric"].str.endswith("q095"), "mean"].max()  # a few pairs may be far out
     ax.set_xlim(0, max(1.1, 1.5 * most))
+
+
+KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
+    ratio_distribution: ["dataset", "kernel"],
+    curves: ["dataset", "measure"],
+    quiver: ["dataset", "sketch", "features", "shown"],
+}

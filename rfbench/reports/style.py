@@ -27,6 +27,10 @@ FAMILIES = {
     "favor": "#882255",
     "exponential_rff": "#332288",
     "optical": "#AA4499",
+    "orff_decomposable": "#0072B2",
+    "orff_curl_free": "#D55E00",
+    "orff_div_free": "#009E73",
+    "orff_helmholtz": "#CC79A7",
     "identity": "#000000",
     "exact": "#7F7F7F",
 }

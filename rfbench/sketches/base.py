@@ -49,12 +49,12 @@ class FeatureMap(ABC):
         yield self
 
     def product(self, Phi: Array, Psi: Array) -> Array:
-        """k̂ of all pairs from their features."""
+        """k̂ of all pairs from their features, (n, m), or p × p blocks, (n p, m p)."""
         return Phi @ Psi.conj().T
 
-    def rowwise(self, Phi: Array, Psi: Array) -> Array:
-        """k̂ of row i of the one with row i of the other."""
-        return np.einsum("ij,ij->i", Phi, Psi.conj())
+    def paired(self, Phi: Array, Psi: Array) -> Array:
+        """k̂ of row i with row i, (n, 1), or the entries of its p × p matrix, (n, p²)."""
+        return np.einsum("pf,pf->p", Phi, Psi.conj())[:, None]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ClosedForm(Sketch):
 
     @abstractmethod
     def variance(self, X: Array, Y: Array, D: int) -> Array:
-        """E|k̂ − E k̂|² of all pairs, (n, m)."""
+        """E|k̂ − E k̂|² of all pairs, (n, m); summed over the entries of a matrix."""
 
 
 class ComplexClosedForm(ClosedForm):

@@ -62,9 +62,9 @@ class ExactMap(IdentityMap):
     def product(self, Phi: Array, Psi: Array) -> Array:
         return self.kernel.gram(Phi, Psi).astype(self.dtype)
 
-    def rowwise(self, Phi: Array, Psi: Array) -> Array:
+    def paired(self, Phi: Array, Psi: Array) -> Array:
         blocks = (slice(*span) for span in spans(len(Phi), 64))
-        return np.concatenate([self.product(Phi[i], Psi[i]).diagonal() for i in blocks])
+        return np.concatenate([self.product(Phi[i], Psi[i]).diagonal() for i in blocks])[:, None]
 
 
 FAMILIES = {

@@ -123,13 +123,13 @@ class LocalizedMap(IdentityMap):
             K[cluster == c] = self.maps[c].product(self.maps[c](X[cluster == c]), self.maps[c](Y))
         return K
 
-    def rowwise(self, Phi: Array, Psi: Array) -> Array:
+    def paired(self, Phi: Array, Psi: Array) -> Array:
         X, Y = Phi.real, Psi.real
-        k = np.zeros(len(X), self.dtype)
+        k = np.zeros((len(X), 1), self.dtype)
         for cluster in (self.nearest(X), self.nearest(Y)):
             for c in np.unique(cluster):
                 rows, features = cluster == c, self.maps[c]
-                k[rows] += features.rowwise(features(X[rows]), features(Y[rows])) / 2
+                k[rows] += features.paired(features(X[rows]), features(Y[rows])) / 2
         return k
 
 

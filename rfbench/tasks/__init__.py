@@ -11,10 +11,13 @@ from rfbench.tasks.gpr import GPR
 from rfbench.tasks.kernel_error import KernelError
 from rfbench.tasks.kid import KID
 from rfbench.tasks.variance import Variance
+from rfbench.tasks.vector_field import VectorField
 
 __all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
 
-TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR, GPC, GPCSVI, KID, Attention)}
+TASKS: dict[str, type[Task]] = {
+    cls.name: cls for cls in (KernelError, Variance, GPR, GPC, GPCSVI, KID, Attention, VectorField)
+}
 
 
 def make_task(name: str, **options: Any) -> Task:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
-from rfbench.kernels.exponential import Scaled
 from rfbench.sketches import FeatureMap, Sketch
 
 Array = NDArray[Any]
@@ -53,7 +52,7 @@ class Task(ABC):
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         """Why this sketch or this kernel cannot be measured, or None."""
-        if isinstance(kernel, Scaled) and kernel.length_scale == "likelihood":
+        if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         return None
 

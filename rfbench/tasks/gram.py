@@ -76,7 +76,7 @@ def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tup
     K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))
     for part in features.parts():
         Phi, Psi = doubles(part, X, engine), doubles(part, Y, engine)
-        diagonal += part.rowwise(Phi, Phi).real
+        diagonal += part.paired(Phi, Phi)[:, 0].real
 
         def add(span: tuple[int, int], part: FeatureMap = part, Phi: Array = Phi, Psi: Array = Psi) -> None:
             K[slice(*span)] += part.product(Phi[slice(*span)], Psi)

@@ -13,6 +13,7 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.matrix import MatrixKernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.base import Measure, Task, Trial
@@ -23,7 +24,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class KernelError(Task):
-    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn anew for every seed."""
+    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn anew for every seed.
+
+    Of a matrix-valued kernel, on as many of them as make a matrix of that size, and on two at least.
+    """
 
     name = "kernel_error"
     rows: int = 1000
@@ -34,6 +38,7 @@ class KernelError(Task):
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, float]:
         """(X, K, ‖K‖₂)."""
         X, _ = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
+        X = X[:: min(kernel.size(X.shape[1]), max(len(X) // 2, 1))]
         K = exact_matrix(kernel, X, engine)
         if not np.isfinite(K).all() or not K.any():
             what = "zero" if np.isfinite(K).all() else "not finite"
@@ -42,6 +47,7 @@ class KernelError(Task):
 
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
         X, K, norm = reference
+        p = len(K) // len(X)
         error, imaginary, seconds = deviation(trial.draw(0), X, K, trial.engine)
         squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
         yield Measure("rel_frobenius", np.sqrt(squared) / scale)
@@ -49,20 +55,27 @@ class KernelError(Task):
             yield Measure("rel_frobenius_complex", np.sqrt(squared + np.vdot(imaginary, imaginary)) / scale)
         yield Measure("rel_spectral", spectral_norm(error) / norm)
         yield Measure("max_abs_error", float(np.abs(error).max()))
+        if isinstance(
+            trial.kernel, MatrixKernel
+        ):  # sup over pairs of ‖K̂(x, y) − K(x, y)‖₂  [Brault et al. 2016, Eq. 9]
+            blocks = error.reshape(len(X), p, len(X), p).swapaxes(1, 2)
+            yield Measure("max_block_norm", float(max(np.linalg.norm(row, 2, axis=(1, 2)).max() for row in blocks)))
         yield Measure("transform_seconds", seconds, "s")
 
 
 def exact_matrix(kernel: Kernel, X: Array, engine: Local) -> Array:
     """K of all pairs of rows."""
-    K = np.empty((len(X), len(X)))
+    p = kernel.size(X.shape[1])
+    K = np.empty((p * len(X), p * len(X)))
     for (i, j), tile in engine.map(lambda ij: (ij, kernel.gram(X[ij[0]], X[ij[1]])), tiles(len(X))):
+        i, j = entries(i, p), entries(j, p)
         K[i, j], K[j, i] = tile, tile.T
     return K
 
 
 def deviation(features: FeatureMap, X: Array, K: Array, engine: Local) -> tuple[Array, Array | None, float]:
     """K̂ − K, its real part, which is what a model uses, and its imaginary part if there is one; seconds of Φ(X)."""
-    error, seconds = -K, 0.0
+    error, seconds, p = -K, 0.0, len(K) // len(X)
     imaginary = np.zeros_like(K) if np.issubdtype(features.dtype, np.complexfloating) else None
     for part in features.parts():
         Phi = part.empty(len(X))
@@ -71,12 +84,18 @@ def deviation(features: FeatureMap, X: Array, K: Array, engine: Local) -> tuple[
         engine.transform(part, X, Phi)
         seconds += perf_counter() - start
         for i, j, tile in products(part, Phi, engine):
+            i, j = entries(i, p), entries(j, p)
             error[i, j] += tile.real
             error[j, i] = error[i, j].T
             if imaginary is not None:
                 imaginary[i, j] += tile.imag
                 imaginary[j, i] = -imaginary[i, j].T
     return error, imaginary, seconds
+
+
+def entries(rows: slice, p: int) -> slice:
+    """Of a matrix with p × p blocks, those of some rows."""
+    return slice(p * rows.start, p * rows.stop)
 
 
 def spectral_norm(A: Array) -> float:

@@ -24,6 +24,7 @@ from rfbench.tasks.base import Measure, Task, Trial
 Array = NDArray[Any]
 DRAWS = 32  # draws to a work item
 ROUNDING = 1e-12  # of k(x, x) k(y, y)
+ENTRIES = 1 << 20  # of matrices k(x, y) held at once
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ class Variance(Task):
         if len(X) < 2:
             raise InputError("task=variance needs pairs of test rows, and there is one row. Use a larger data set")
         i, j = np.triu_indices(len(X), 1)
-        which = rng_for(seed, "variance", "pairs").choice(len(i), min(self.pairs, len(i)), replace=False)
-        diagonal = np.array([kernel.gram(x[None], x[None])[0, 0] for x in X])
+        most = max(ENTRIES // kernel.size(X.shape[1]) ** 2, 1)
+        which = rng_for(seed, "variance", "pairs").choice(len(i), min(self.pairs, most, len(i)), replace=False)
+        diagonal = np.array([np.trace(kernel.gram(x[None], x[None])) for x in X])
         return X, np.array([i[which], j[which]]), ROUNDING * np.outer(diagonal, diagonal)
 
     def measure(self, trial: Trial, reference: tuple[Array, Array, Array]) -> Iterator[Measure]:
@@ -74,14 +76,22 @@ class Variance(Task):
         """E|k̂ − E k̂|² of each pair, from the draws."""
         rows, place = np.unique(np.concatenate((i, j)), return_inverse=True)
         X, (i, j) = X[rows], place.reshape(2, -1)
+        centre = np.array([trial.kernel.gram(x[None], y[None]).ravel() for x, y in zip(X[i], X[j], strict=True)])
 
-        def estimates(span: tuple[int, int]) -> Array:
-            maps = (trial.draw(k) for k in range(*span))
-            return np.array([m.rowwise((Phi := m(X))[i], Phi[j]) for m in maps])
+        def moments(span: tuple[int, int]) -> tuple[Array, Array]:
+            """Sums over draws of k̂ − k and of its square, which is small where k̂ is near."""
+            first, second = np.zeros(centre.shape, np.complex128), np.zeros(centre.shape)
+            for k in range(*span):
+                features = trial.draw(k)
+                Phi = features(X)
+                error = features.paired(Phi[i], Phi[j]) - centre
+                first += error
+                second += np.abs(error) ** 2
+            return first, second
 
-        blocks = trial.engine.map(estimates, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS))
-        values = np.concatenate(list(blocks))
-        return np.var(values.astype(np.result_type(values, np.float64)), axis=0, ddof=1)
+        blocks = trial.engine.map(moments, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS))
+        first, second = map(sum, zip(*blocks, strict=True))
+        return (second - np.abs(first) ** 2 / self.draws).sum(1) / (self.draws - 1)
 
 
 def ratios_to_real(variance: Array, real: Array, tiny: Array) -> Iterator[Measure]:

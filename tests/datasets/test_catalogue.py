@@ -8,7 +8,7 @@ import sklearn.datasets
 import yaml
 
 from rfbench.checks import InputError
-from rfbench.datasets import load, names, status
+from rfbench.datasets import GENERATED, load, names, status
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.fingerprints import FINGERPRINTS
 from rfbench.datasets.sources import SOURCES
@@ -28,7 +28,7 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     assert len(text.splitlines()[0]) <= 70
     config = yaml.safe_load(text)
     assert config["name"] == name
-    if name != "synthetic":
+    if name not in GENERATED:
         assert config["prepare"] == (["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"])
         assert set(config) == {"name", "prepare"}
 

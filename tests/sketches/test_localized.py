@@ -59,12 +59,12 @@ def test_mean_and_variance(base, wine):
     assert stats.z_of_mean(values, stats.of_pairs(around[0]), V) > 2 * LIMIT  # not those around the mean
 
 
-def test_rowwise_is_the_product(wine):
+def test_pairs_are_the_product(wine):
     features = localized(wine, threshold=1.3).sample(13, D, np.random.default_rng(0), np.float64)
     K = features.product(wine, wine)
     np.testing.assert_allclose(K, K.T, atol=1e-12)
     i, j = np.triu_indices(len(wine))
-    np.testing.assert_allclose(features.rowwise(wine[i], wine[j]), K[i, j], rtol=1e-10)
+    np.testing.assert_allclose(features.paired(wine[i], wine[j])[:, 0], K[i, j], rtol=1e-10)
 
 
 def test_another_seed_another_draw(wine):

@@ -1,0 +1,98 @@
+"""Matrix-valued kernels with a Gaussian scalar part k, for functions of several outputs  [Brault et al. 2016, 2.3].
+
+With δ = x − y, s = ‖δ‖²/l² and as many outputs as columns, −∇∇ᵀk is the curl-free kernel, (∇∇ᵀ − ΔI)k the
+divergence-free one [ibid., Definition 2.2], and c times the first plus 1 − c times the second is
+
+    K(δ) = k(δ)/l² [((1 − c)(d − 1 − s) + c) I + (1 − 2c) δδᵀ/l²]                                     (1)
+
+The Gram matrix of n rows has a block for each pair: n p rows and columns, outputs along the fast axis.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rfbench.checks import require
+from rfbench.kernels.base import Array, Kernel, squared_distances
+from rfbench.kernels.exponential import Gaussian
+
+
+@dataclass(frozen=True)
+class MatrixKernel(Kernel):
+    """K(x, y) of which every entry comes from one Gaussian kernel of length scale l, a number or `median`."""
+
+    length_scale: float | str = 1.0
+
+    def __post_init__(self) -> None:
+        Gaussian(self.length_scale)  # or a word on what is wrong with it
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """k."""
+        return Gaussian(self.length_scale)
+
+    def fit(self, X: Array) -> "MatrixKernel":
+        return replace(self, length_scale=self.gaussian.fit(X).length_scale)
+
+
+class FieldKernel(MatrixKernel):
+    """Equation (1): fields with as many components as there are coordinates."""
+
+    @property
+    @abstractmethod
+    def curl_free_part(self) -> float:
+        """c."""
+
+    def size(self, d: int) -> int:
+        return d
+
+    def objection(self, X: Array) -> str | None:
+        if X.shape[1] > 1:
+            return None
+        return f"kernel '{self.name}' is of fields in two dimensions or more; the data have one column"
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        (n, d), m, l2, c = X.shape, len(Y), self.gaussian.l2, self.curl_free_part
+        k = self.gaussian.gram(X, Y) / l2
+        delta = X.astype(np.float64)[:, None] - Y  # (n, m, d)
+        K = delta.transpose(0, 2, 1)[..., None] * (delta * (k * (1 - 2 * c) / l2)[..., None])[:, None]
+        each = np.arange(d)
+        K[:, each, :, each] += k * ((1 - c) * (d - 1 - squared_distances(X, Y) / l2) + c)
+        return K.reshape(n * d, m * d)
+
+
+class CurlFree(FieldKernel):
+    """Gradient fields."""
+
+    name = "curl_free"
+
+    @property
+    def curl_free_part(self) -> float:
+        return 1.0
+
+
+class DivFree(FieldKernel):
+    """Fields without sources."""
+
+    name = "div_free"
+
+    @property
+    def curl_free_part(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Helmholtz(FieldKernel):
+    """A convex combination of both, with which any field of the Helmholtz decomposition can be learned."""
+
+    name = "helmholtz"
+    curl_free: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 <= self.curl_free <= 1, "kernel.curl_free", "from 0 (divergence-free) to 1", self.curl_free)
+
+    @property
+    def curl_free_part(self) -> float:
+        return self.curl_free

@@ -1,0 +1,17 @@
+"""Axes whose numbers can be read."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def log_values(ax: "Axes") -> None:
+    """A logarithmic axis of values with plain numbers at 1, 2 and 5, or at powers of ten where there are many."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+    ax.set_yscale("log")
+    ax.minorticks_off()
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

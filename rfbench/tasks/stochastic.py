@@ -1,0 +1,54 @@
+"""Ridge regression by averaged stochastic gradients, for more features than a matrix ΦᵀΦ can be held of.
+
+Steps are of constant length, half the inverse curvature of the first batch, and the iterates of the second half of the
+epochs are averaged  [Bach & Moulines 2013].  Memory is that of θ and of one batch.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from rfbench.blocks import spans
+from rfbench.sketches import FeatureMap
+from rfbench.sketches.couplings import Coupling
+
+Array = NDArray[Any]
+BATCH = 256
+POWER_STEPS = 30
+
+
+def descend(
+    features: FeatureMap,
+    M: Coupling,
+    passes: Callable[[], Iterable[tuple[Array, Array]]],
+    penalty: float,
+    epochs: int,
+    rng: np.random.Generator,
+) -> Array:
+    """M(θ) after some passes over (X, Y), of the mean of ‖P_x θ − y‖² + penalty ‖θ‖² over rows."""
+    theta, average, averaged, step = np.zeros(M.shape), np.zeros(M.shape), 0, 0.0
+    for epoch in tqdm(range(epochs), "epochs", delay=2, disable=None, leave=False):
+        for X, Y in passes():
+            order = rng.permutation(len(X))
+            for start, stop in spans(len(X), BATCH):
+                rows = order[start:stop]
+                Phi = features(X[rows]).astype(np.float64)
+                step = step or 0.5 / (curvature(Phi, M, rng) + penalty)
+                gradient = M.adjoint(Phi.T @ (Phi @ M.forward(theta) - Y[rows])) / len(rows) + penalty * theta
+                theta -= step * gradient
+                if epoch >= epochs // 2:
+                    averaged += 1
+                    average += (theta - average) / averaged
+    return M.forward(average)
+
+
+def curvature(Phi: Array, M: Coupling, rng: np.random.Generator) -> float:
+    """The largest eigenvalue of PᵀP/n, by power iteration."""
+    v, norm = rng.standard_normal(M.shape), 1.0
+    for _ in range(POWER_STEPS):
+        v = M.adjoint(Phi.T @ (Phi @ M.forward(v / np.linalg.norm(v)))) / len(Phi)
+        norm = float(np.linalg.norm(v))
+    return norm

@@ -1,0 +1,145 @@
+"""Regression and classification with several outputs: vector fields, tasks that resemble each other, classes.
+
+Operator-valued sketches and kernels couple the outputs; with those of scalar kernels each output is on its own.  A
+class is a unit vector, and the largest output is predicted.  Targets are centred.  Where there are at most `exact_rows`
+training rows the exact kernel is fitted too, with an α of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.checks import InputError, did_you_mean, require
+from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.sketches.exact import ExactMap
+from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.operator_fit import MOST_ROWS, Fit, Fitted
+
+Array = NDArray[Any]
+SOLVERS = ("auto", "direct", "cg", "sgd")
+SAMPLE = 1000  # rows from which the mean of the targets is taken
+OF_EXACT = ("error", "rmse", "fit_seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What all sketches share, and the errors of the exact kernel."""
+
+    fit: Fit
+    measures: list[Measure]
+
+
+@dataclass(frozen=True)
+class VectorField(Task):
+    """Errors on the test rows; α is chosen by cross-validation, or given."""
+
+    name = "vector_field"
+    alpha: float | str = "auto"
+    folds: int = 5
+    solver: str = "auto"
+    epochs: int = 20
+    exact_rows: int = 1000
+    arrows: int = 0
+
+    def __post_init__(self) -> None:
+        good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
+        require(good, "task.alpha", "auto or a number above 0", self.alpha)
+        require(self.folds >= 2, "task.folds", "at least 2", self.folds)
+        require(self.epochs >= 1, "task.epochs", "at least 1", self.epochs)
+        require(0 <= self.exact_rows <= MOST_ROWS, "task.exact_rows", f"from 0 to {MOST_ROWS}", self.exact_rows)
+        require(0 <= self.arrows <= 1000, "task.arrows", "from 0 to 1000", self.arrows)
+        if self.solver not in SOLVERS:
+            raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
+        if self.solver == "sgd" and isinstance(self.alpha, str):
+            raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+        train, data = split.train, split.train.part.dataset
+        X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
+        Y = train.part.dataset.targets(y)
+        d, p, q = X.shape[1], Y.shape[1], kernel.size(X.shape[1])
+        if q not in (1, p):
+            raise InputError(
+                f"kernel '{kernel.name}' has {q} outputs for {d} columns, and dataset '{data.name}' has {p}. "
+                "Use sketch=orff_decomposable"
+            )
+        if self.arrows and (d, p) != (2, 2):
+            raise InputError(f"task.arrows is for fields on the plane; dataset '{data.name}' has {d} columns")
+        if len(train) < self.folds:
+            raise InputError(f"task.folds={self.folds} needs as many training rows; there are {len(train)}")
+        scale = float(np.mean([np.trace(kernel.gram(x[None], x[None])) / q for x in X[:100]]))
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        fit = Fit(train, Y.mean(0), scale, engine, alpha, self.folds, self.solver, self.epochs)
+        measures: list[Measure] = []
+        if len(train) <= self.exact_rows and len(train) * q <= MOST_ROWS:
+            found, _ = errors(lambda: fit.exact(kernel), split.test, fit.shift)
+            measures = [m._replace(metric=f"exact_{m.metric}") for m in found if m.metric in OF_EXACT]
+        return Reference(fit, measures)
+
+    def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
+        fit, features, rng = reference.fit, trial.draw(0), rng_for(trial.seed, "vector_field", "sgd")
+        if np.issubdtype(features.dtype, np.complexfloating):
+            raise InputError("task=vector_field needs real features, and those of this sketch are complex")
+        exact = isinstance(features, ExactMap)
+        found, f = errors(
+            lambda: fit.exact(trial.kernel) if exact else fit.features(features, rng), trial.split.test, fit.shift
+        )
+        yield from found
+        yield from reference.measures
+        if self.arrows:
+            yield from arrows(f, trial.split.test, self.arrows)
+
+
+def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[list[Measure], Callable[[Array], Array]]:
+    """The measures of a fit, and the function found."""
+    dataset, sums = test.part.dataset, Errors()
+    start = perf_counter()
+    centred, alpha = fit()
+    fitted = perf_counter()
+
+    def f(X: Array) -> Array:
+        return centred(X) + shift
+
+    for X, y in test.blocks():
+        sums.add(f(X), dataset.targets(y))
+    predicted = perf_counter()
+    n, p = sums.targets.n, len(shift)
+    measures = [Measure("error", sums.wrong / n)] if dataset.classes is not None else []
+    measures += [
+        Measure("rmse", np.sqrt(sums.squares / (n * p))),
+        Measure("nmse", sums.squares / float(np.sum(sums.targets.squares))),
+        Measure("alpha", alpha),
+        Measure("fit_seconds", fitted - start, "s"),
+        Measure("predict_seconds", predicted - fitted, "s"),
+    ]
+    return measures, f
+
+
+def arrows(f: Callable[[Array], Array], test: Prepared, count: int) -> Iterator[Measure]:
+    """Place, field and prediction at some test rows, the same for every seed, two numbers each, for the figure."""
+    X, y = test.sample(count, rng_for(0, "vector_field", "arrows"))
+    Y = test.part.dataset.targets(y)
+    for i, numbers in enumerate(np.hstack((X, Y, f(X)))):
+        for name, value in zip(("x0", "x1", "field0", "field1", "predicted0", "predicted1"), numbers, strict=True):
+            yield Measure(f"arrow_{name}_{i:03d}", float(value))
+
+
+@dataclass
+class Errors:
+    """Sums over blocks of test rows."""
+
+    targets: Columns = field(default_factory=Columns)
+    squares: float = 0.0
+    wrong: int = 0
+
+    def add(self, predicted: Array, targets: Array) -> None:
+        self.targets.add(targets)
+        self.squares += float(np.sum((predicted - targets) ** 2))
+        self.wrong += int(np.sum(predicted.argmax(1) != targets.argmax(1)))
