@@ -131,10 +131,10 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     def draw(k: int) -> Any:
         return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
 
-    def show(other: str, error: float, picture: Any) -> None:
+    def show(kind: str, other: str, error: float, picture: Any) -> None:
         if seed == job.seeds[0]:
             labels = job_columns(job)
-            setting = Setting(labels["dataset"], other or labels["sketch"], 0 if other else D, error)
+            setting = Setting(kind, labels["dataset"], other or labels["sketch"], 0 if other else D, error)
             job.pictures[setting] = picture
 
     return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)

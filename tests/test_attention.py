@@ -13,7 +13,7 @@ from rfbench.datasets.attention import head_config, load_head
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
-from rfbench.results.pictures import Setting, keep_pictures, read_pictures
+from rfbench.results.pictures import MAPS, Setting, keep_pictures, read_pictures
 from rfbench.results.rows import read_rows
 from rfbench.sketches import make_sketch
 from rfbench.tasks import Trial, make_task
@@ -42,7 +42,7 @@ def run(sketch="favor", D=64, seed=0, workers=2, block_rows=256, dtype=np.float6
     with Local(workers, block_rows).running() as engine:
         reference = task.reference(split, kernel, 0, engine)
         trial = Trial(
-            split, kernel, recipe, None, D, 0, draw, engine, lambda name, e, picture: shown.update({name: picture})
+            split, kernel, recipe, None, D, 0, draw, engine, lambda _, name, e, picture: shown.update({name: picture})
         )
         return reference, {m.metric: m.value for m in task.measure(trial, reference)}, draw(0), shown
 
@@ -111,10 +111,10 @@ def test_workers_change_no_bit_and_blocks_only_rounding():
 
 
 def test_pictures_are_kept_and_added_to(tmp_path):
-    first, second = Setting("a(prepare=[unit_norm])", "favor", 64, 0.5), Setting("a", "exact", 0, 0.0)
+    first, second = Setting(MAPS, "a(prepare=[unit_norm])", "favor", 64, 0.5), Setting(MAPS, "a", "exact", 0, 0.0)
     keep_pictures(tmp_path, {first: np.eye(3)})
     keep_pictures(tmp_path, {second: np.ones((2, 2))})
-    found = read_pictures(tmp_path)
+    found = read_pictures(tmp_path, MAPS)
     np.testing.assert_array_equal(found[first], np.eye(3))
     assert set(found) == {first, second}
 

@@ -12,6 +12,7 @@ from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.fields import load_five_gaussians, load_low_rank
 from rfbench.datasets.obtain import fetched
 from rfbench.datasets.pair import load_pair
+from rfbench.datasets.sinc import load_sinc
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
 from rfbench.registry import find
@@ -22,6 +23,7 @@ GENERATED = {
     "synthetic": load_synthetic,
     "five_gaussians": load_five_gaussians,
     "low_rank": load_low_rank,
+    "sinc": load_sinc,
 }
 
 

@@ -61,6 +61,7 @@ CATALOGUE = {
     "powerplant": _data_txt(9568, 4),
     "protein": _data_txt(45_730, 9),
     "yacht": _data_txt(308, 6),
+    "uk_house_prices": Entry(98_513, 2, None, ("uk_house_prices_2018-11.csv",), readers.prices),
     "letter": _table(20_000, 16, 26, "letter-recognition.data", target=0),
     "magic": _table(19_020, 10, 2, "magic04.data"),
     "eeg": _table(14_980, 14, 2, "EEG_Eye_State.arff"),

@@ -29,6 +29,12 @@ def postures(files: Sequence[Path]) -> Iterator[Block]:
         yield X[y != 0], y[y != 0]
 
 
+def prices(files: Sequence[Path]) -> Iterator[Block]:
+    """Logarithms: prices differ by factors."""
+    for X, y in tables(files, target="price"):
+        yield X, np.log(y)
+
+
 def idx(files: Sequence[Path]) -> Iterator[Block]:
     """Image and label files in turn."""
     for images, labels in zip(files[::2], files[1::2], strict=True):

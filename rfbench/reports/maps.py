@@ -1,6 +1,5 @@
 """Pictures of matrices beside each other: a row for each data set, the exact one first [Wacker 2022, Fig. 7.1]."""
 
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.reports.save import save
 from rfbench.reports.style import RC
-from rfbench.results.files import replace_file
-from rfbench.results.pictures import Setting, read_pictures
+from rfbench.results.pictures import MAPS, Setting, read_pictures
 
 
 def write_maps(target: Path, directories: Iterable[Path]) -> None:
     """maps.png and maps.svg of all jobs, where there are pictures; of each sketch the one with most features."""
-    pictures = {key: A for directory in directories for key, A in read_pictures(directory).items()}
+    pictures = {key: A for directory in directories for key, A in read_pictures(directory, MAPS).items()}
     if not pictures:
         return
     import matplotlib as mpl
@@ -37,10 +36,7 @@ def write_maps(target: Path, directories: Iterable[Path]) -> None:
             row[0].set_ylabel(dataset)
             row[-1].hist(np.log(exact).ravel(), bins=40, color="#7F7F7F")
             row[-1].set_title("exponents", fontsize="small")
-        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            content = io.BytesIO()
-            figure.savefig(content, format=kind, dpi=200, metadata=metadata)
-            replace_file(target / f"maps.{kind}", content.getvalue())
+        save(figure, target, "maps")
 
 
 def _draw(ax: Any, key: Setting, picture: NDArray[Any], exact: NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""maps.npz: small matrices that a task shows, each under the setting it belongs to."""
+"""Small matrices that a task shows, each under the setting it belongs to: maps.npz, posteriors.npz."""
 
 import io
 import json
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from rfbench.results.files import replace_file
 
-FILE = "maps.npz"
+MAPS, POSTERIORS = "maps", "posteriors"
 
 
 class Setting(NamedTuple):
-    """Where a picture belongs."""
+    """Where a picture belongs; kind is the name of its file."""
 
+    kind: str
     dataset: str
     sketch: str
     features: int
@@ -24,15 +25,17 @@ class Setting(NamedTuple):
 
 def keep_pictures(directory: Path, pictures: dict[Setting, NDArray[Any]]) -> None:
     """Add to those that are there."""
-    if pictures:
+    for kind in dict.fromkeys(key.kind for key in pictures):
+        ours = {key: A for key, A in pictures.items() if key.kind == kind}
         content = io.BytesIO()
-        named: dict[str, Any] = {json.dumps(key): A for key, A in (read_pictures(directory) | pictures).items()}
+        named: dict[str, Any] = {json.dumps(key): A for key, A in (read_pictures(directory, kind) | ours).items()}
         np.savez_compressed(content, **named)
-        replace_file(directory / FILE, content.getvalue())
+        replace_file(directory / f"{kind}.npz", content.getvalue())
 
 
-def read_pictures(directory: Path) -> dict[Setting, NDArray[Any]]:
-    if not (directory / FILE).exists():
+def read_pictures(directory: Path, kind: str) -> dict[Setting, NDArray[Any]]:
+    path = directory / f"{kind}.npz"
+    if not path.exists():
         return {}
-    with np.load(directory / FILE) as arrays:
+    with np.load(path) as arrays:
         return {Setting(*json.loads(key)): arrays[key] for key in arrays}

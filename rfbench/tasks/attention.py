@@ -21,6 +21,7 @@ from rfbench.datasets.attention import head_config, read_head
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.results.pictures import MAPS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
@@ -97,8 +98,8 @@ class Attention(Task):
         seconds = perf_counter() - start
         error = map_error(features, trial.kernel, ref, engine)
         few = slice(0, SHOWN)
-        trial.show("exact", 0.0, trial.kernel.gram(ref.Q[few], ref.K[few]))
-        trial.show("", error, features.product(features(ref.Q[few]), features(ref.K[few])).real)
+        trial.show(MAPS, "exact", 0.0, trial.kernel.gram(ref.Q[few], ref.K[few]))
+        trial.show(MAPS, "", error, features.product(features(ref.Q[few]), features(ref.K[few])).real)
 
         yield Measure("rel_frobenius", error)
         yield Measure("rel_output", float(np.linalg.norm(Z - ref.Z) / np.linalg.norm(ref.Z)))

@@ -36,7 +36,7 @@ class Trial:
     seed: int
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
-    show: Callable[[str, float, Any], None] = lambda sketch, error, picture: None  # a small matrix for the report
+    show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.results.cache import cached
+from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
 from rfbench.tasks.base import Measure, Task, Trial
@@ -80,8 +81,12 @@ class GaussianProcess(Task):
         jitter, unwatched = posterior.jitter, Stopwatch()
         if len(train) > ref.n:
             posterior = collect(features, ref.subset, ref.n, engine, unwatched).posterior(ref.model, engine, unwatched)
-        divergence = kl(*predictions(posterior, ref.X_test, engine), ref.mean, ref.variance)
-        yield Measure("kl", float(divergence.mean()))
+        found = predictions(posterior, ref.X_test, engine)
+        divergence = float(kl(*found, ref.mean, ref.variance).mean())
+        yield Measure("kl", divergence)
+        if ref.X_test.shape[1] <= 2 and len(ref.shift) == 1:
+            shown = np.hstack([ref.X_test, ref.mean, ref.variance, *found]).astype(np.float32)
+            trial.show(POSTERIORS, "", divergence, shown)
         error, imaginary, _ = deviation(features, ref.X_test, ref.K_test, engine)
         squared, scale = np.vdot(error, error), np.linalg.norm(ref.K_test)
         yield Measure("rel_frobenius", float(np.sqrt(squared) / scale))

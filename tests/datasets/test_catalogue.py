@@ -29,7 +29,8 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     config = yaml.safe_load(text)
     assert config["name"] == name
     if name not in GENERATED:
-        assert config["prepare"] == (["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"])
+        usual = ["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"]
+        assert config["prepare"] == (["center"] if name == "uk_house_prices" else usual)
         assert set(config) == {"name", "prepare"}
 
 
