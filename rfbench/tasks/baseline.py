@@ -15,7 +15,7 @@ from rfbench.sketches import FeatureMap, make_sketch
 from rfbench.sketches.hadamard import padded
 
 VALIDATION = 0.1  # of the training rows
-FEATURES = 256, 1024  # least and most
+FEATURES = 64, 1024  # least and most
 BASELINES = {
     "polynomial": "rademacher",
     "polynomial_sphere": "srf",
