@@ -231,6 +231,7 @@ MISTAKES = {
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
     ),
+    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
     "sketch=exact": "use a sketch with features",
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
