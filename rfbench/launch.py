@@ -6,9 +6,12 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rfbench.checks import InputError
+
+if TYPE_CHECKING:
+    from rfbench.config.schema import Job
 
 MISTAKES: list[InputError] = []
 
@@ -34,7 +37,7 @@ def experiment(words: list[str]) -> int:
         app()
         return 0
     for config in jobs:
-        build_job(without_hydra(config))
+        refuse_ignored(args.overrides, build_job(without_hydra(config)))
     directories = list(dict.fromkeys(map(directory_of, jobs)))
     target = sweep_directory(directories, experiment_name(jobs[0]) or "sweep") if sweep else directories[0]
     if sweep:
@@ -48,6 +51,15 @@ def experiment(words: list[str]) -> int:
     if MISTAKES:
         raise MISTAKES[0]
     return code
+
+
+def refuse_ignored(overrides: list[str], job: "Job") -> None:
+    """A task that names its rows leaves no room for another data set."""
+    ignored = [word for word in overrides if word.startswith(("dataset=", "dataset."))]
+    if ignored and job.task.data(job.config["task"]):
+        raise InputError(
+            f"task={job.task.name} has rows of its own here, and '{ignored[0]}' would be ignored; leave it out"
+        )
 
 
 def parse(words: list[str]) -> argparse.Namespace:

@@ -137,6 +137,7 @@ MISTAKES = {
     "task.file=columns.npz": "fit each other; columns.npz has Q (4, 3), K (4, 2)",
     "task.file=heads.npz task.head=7": "task.head must be from 0 to 1",
     "task.file=huge.npz": "use task.normalize=true",
+    "dataset.prepare=[center]": "'dataset.prepare=[center]' would be ignored",
     "sketch=rademacher": "kernel 'polynomial' was chosen. Use sketch=favor",
     "sketch=exact kernel=exponential": "use a sketch with features",
     "task.length=1": "task.length must be from 2",

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets import names, own
+from rfbench.datasets import bert, names, own
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.cache import cache_dir, made
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Files are looked for in RFBENCH_DATA/<name>/, then in the cache (RFBENCH_CACHE, "
         "else rfbench/ in the user's cache directory).",
     )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract-attention")
     get = verbs.add_parser("get", help="fetch published sets into the cache", description=get_sets.__doc__)
     get.add_argument("names", nargs="+", metavar="NAME", help="as in 'rfbench list datasets'")
     add = verbs.add_parser("add", help="make dataset=NAME work for a file of yours", description=own.add.__doc__)
@@ -45,6 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the columns of the first file")
     check = verbs.add_parser("check", help="verify what is at hand", description=check_sets.__doc__)
     check.add_argument("names", nargs="*", metavar="NAME", help="default: every set at hand")
+    out = verbs.add_parser(
+        "extract-attention", help="queries, keys and values of a text", description=bert.extract.__doc__
+    )
+    out.add_argument("--model", choices=list(bert.MODELS), default="minilm", help="whose weights must be installed")
+    out.add_argument("--text", type=Path, required=True, metavar="FILE", help="a text; its first tokens are used")
+    out.add_argument("--out", type=Path, metavar="NPZ", help="default: the name of the text, .npz, in this directory")
     return parser
 
 
@@ -54,6 +60,9 @@ def main(argv: list[str]) -> int:
         return get_sets(options.names)
     if options.verb == "check":
         return check_sets(options.names)
+    if options.verb == "extract-attention":
+        print(bert.extract(options.model, options.text, options.out or Path(f"{options.text.stem}.npz")))
+        return 0
     print(own.add(options.file, options.name, options.target, options.task, options.test))
     return 0
 

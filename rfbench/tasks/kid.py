@@ -43,7 +43,7 @@ class KID(Task):
     resamples: int = 20
     subsets: int = 100
     subset_rows: int | str = "auto"
-    exact_rows: int = 20_000
+    exact_rows: int = 10_000
 
     def __post_init__(self) -> None:
         require(self.resamples >= 1, "task.resamples", "at least 1", self.resamples)

@@ -7,7 +7,8 @@ than two blocks of rows.  Block-MMD is (1) on small subsets of both sets [Zaremb
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice, product
+from itertools import combinations_with_replacement, islice, product
+from math import fsum
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from rfbench.tasks.tiles import TILE
 
 Array = NDArray[Any]
 Rows = Callable[[], Iterable[Array]]  # blocks of rows, from the first one whenever asked
-Pair = tuple[Array, Array]
+Tile = tuple[Array, Array, float]  # two blocks of rows, and a weight
 
 
 class Estimate(NamedTuple):
@@ -38,13 +39,13 @@ def exact(kernel: Kernel, split: Split, engine: Local) -> Estimate:
     """Equation (1) of all rows."""
     start = perf_counter()
     x, y = split.train, split.test
-    total = sum(-(-len(a) // TILE) * -(-len(b) // TILE) for a, b in ((x, x), (y, y), (x, y))) // 2
+    a, b = -(-len(x) // TILE), -(-len(y) // TILE)
+    total = a * (a + 1) // 2 + b * (b + 1) // 2 + a * b
 
-    def sums(function: Callable[[Pair], float], pairs: Iterable[Pair]) -> Iterator[float]:
-        return engine.map(function, pairs, "tiles of the exact value", total)
+    def bar(function: Callable[[Tile], float], tiles: Iterable[Tile]) -> Iterator[float]:
+        return engine.map(function, tiles, "tiles of the exact value", total)
 
-    value = squared_mmd(kernel, rows_of(x), rows_of(y), len(x), len(y), sums)
-    return Estimate(value, 0.0, perf_counter() - start)
+    return Estimate(squared_mmd(kernel, rows_of(x), rows_of(y), len(x), len(y), bar), 0.0, perf_counter() - start)
 
 
 def block_mmd(kernel: Kernel, split: Split, subsets: int, size: int, seed: int, engine: Local) -> Estimate:
@@ -66,28 +67,34 @@ def rows_of(part: Prepared) -> Rows:
     return lambda: (X for X, _ in part.blocks())
 
 
-def squared_mmd(kernel: Kernel, x: Rows, y: Rows, n: int, m: int, sums: Callable[..., Iterable[float]]) -> float:
-    """Equation (1); `sums` maps a function over pairs of tiles."""
+def squared_mmd(kernel: Kernel, x: Rows, y: Rows, n: int, m: int, mapped: Callable[..., Iterable[float]]) -> float:
+    """Equation (1), by a `map` of any kind."""
 
-    def of_tile(pair: Pair) -> float:
-        K = kernel.gram(*pair)
-        return float(K.sum() - K.trace()) if pair[0] is pair[1] else float(K.sum())
+    def of_tile(tile: Tile) -> float:
+        A, B, weight = tile
+        K = kernel.gram(A, B)
+        return weight * float(K.sum() - K.trace() if A is B else K.sum())
 
-    def of_half(pair: Pair) -> float:
-        return of_tile(pair) * (1 if pair[0] is pair[1] else 2)
-
-    within = (sum(sums(of_half, half(z))) / (k * (k - 1)) for z, k in ((x, n), (y, m)))
-    across = (pair for X in x() for Y in y() for pair in product(cut(X), cut(Y)))
-    return sum(within) - 2 * sum(sums(of_tile, across)) / (n * m)
+    return fsum(mapped(of_tile, tiles(x, y, n, m)))
 
 
-def half(rows: Rows) -> Iterator[Pair]:
+def tiles(x: Rows, y: Rows, n: int, m: int) -> Iterator[Tile]:
+    """Those of all three sums, with what each term of them counts."""
+    for rows, count in ((x, n), (y, m)):
+        for A, B in half(rows):
+            yield A, B, (1 if A is B else 2) / (count * (count - 1))
+    for X in x():
+        for Y in y():
+            yield from ((A, B, -2 / (n * m)) for A, B in product(cut(X), cut(Y)))
+
+
+def half(rows: Rows) -> Iterator[tuple[Array, Array]]:
     """Every pair of tiles once, a tile with itself as the same array twice."""
     for i, X in enumerate(rows()):
-        tiles = cut(X)
+        parts = cut(X)
         for Y in islice(rows(), i):
-            yield from product(tiles, cut(Y))
-        yield from ((tiles[a], tiles[b]) for a in range(len(tiles)) for b in range(a + 1))
+            yield from product(parts, cut(Y))
+        yield from combinations_with_replacement(parts, 2)
 
 
 def cut(X: Array) -> list[Array]:
