@@ -16,7 +16,7 @@ from rfbench.datasets.base import Dataset
 from rfbench.seeds import rng_for
 
 Array = NDArray[Any]
-BLOCK_BYTES = 1 << 25  # of rows read at once, as doubles
+BLOCK_BYTES = 1 << 23  # of rows read at once, as doubles; preparing them takes a few times that
 TEST_FRACTION = 0.1
 
 
