@@ -102,7 +102,7 @@ def test_cross_validation_is_the_loop_over_folds(kernel):
             wanted[i] += error @ error
     with Local(2).running() as engine:
         blocks = [(X[:20], Y[:20]), (X[20:], Y[20:])]  # whole turns of the four folds
-        found = sums(features, blocks, 2, 4, engine)
+        found = sums(features, blocks, (N, 2), 4, engine)
     np.testing.assert_allclose(Primal(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
     np.testing.assert_allclose(Dual(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
 
@@ -245,4 +245,5 @@ def test_refusals_are_one_line(rfbench):
     )
     words = ("sketch=exact", "kernel=curl_free", "dataset=five_gaussians")
     one_line(rfbench(task, *words), "a matrix of 20000 rows", "train_rows=5000")
+    one_line(rfbench("task=gpr", "sketch=rff", "dataset=five_gaussians"), "has 2; use task=vector_field")
     one_line(rfbench(task, "sketch=rff", "train_rows=0"), "train_rows must be null or at least 1")

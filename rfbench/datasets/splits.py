@@ -39,9 +39,11 @@ class Part:
             chosen = np.full(stop - start, self.others)
             low, high = np.searchsorted(self.index, (start, stop))
             chosen[self.index[low:high] - start] = not self.others
-            if chosen.any():
-                X, y = self.dataset.X.read(start, stop), self.dataset.y.read(start, stop)
-                yield self.checked(X[chosen], start + np.flatnonzero(chosen)), y[chosen]
+            rows, (X, y) = start + np.flatnonzero(chosen), (self.dataset.X, self.dataset.y)
+            if 2 * len(rows) > stop - start:
+                yield self.checked(X.read(start, stop)[chosen], rows), y.read(start, stop)[chosen]
+            elif len(rows):
+                yield self.checked(X.take(rows), rows), y.take(rows)
 
     def sample(self, count: int, rng: np.random.Generator) -> Array:
         """At most `count` rows, drawn without replacement, as published."""

@@ -38,6 +38,7 @@ class Task(ABC):
     """Two steps: what does not depend on the sketch, once per repetition; then a measure for every sketch."""
 
     name: ClassVar[str]
+    several_outputs: ClassVar[bool] = False  # whether labels may have several columns
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         """Why this sketch cannot be measured, or None."""

@@ -7,7 +7,7 @@ outputs of rows (1) is solved from sums over rows (primal), else, or where the k
 matrix (dual).  α is that of the least squared error on folds that are left out in turn.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +51,8 @@ class Primal:
 
     def losses(self, alphas: Array) -> Array:
         """Squared errors on folds left out in turn, for each α."""
-        folds = enumerate(self.folds)
-        return np.sum([[one.loss(W) for W in self.weights(alphas, fold)] for fold, one in folds], axis=0)
+        folds = in_turn(len(self.folds))
+        return np.sum([[self.folds[fold].loss(W) for W in self.weights(alphas, fold)] for fold in folds], axis=0)
 
 
 def normal_matrix(G: Array, M: Coupling) -> Array:
@@ -82,7 +82,7 @@ class Dual:
 
     def losses(self, alphas: Array) -> Array:
         total, rows = np.zeros(len(alphas)), np.arange(len(self.K)) // (len(self.K) // len(self.Y))
-        for fold in range(self.folds):
+        for fold in in_turn(self.folds):
             out = rows % self.folds == fold
             n = len(np.unique(rows[~out]))
             K, T = self.K[np.ix_(~out, ~out)], self._columns[~out]
@@ -90,6 +90,13 @@ class Dual:
             fitted = path(K, self.R, T, alphas * self.scale * n)
             total += [float(np.sum((wanted - cross @ Z @ self.R) ** 2)) for Z in fitted]
         return total
+
+
+def in_turn(folds: int) -> Iterable[int]:
+    """Numbers of folds, with a bar if it takes long."""
+    from tqdm import tqdm
+
+    return tqdm(range(folds), "folds", delay=2, disable=None, leave=False)
 
 
 def exact(kernel: Kernel, p: int) -> tuple[Callable[[Array, Array], Array], Array]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from rfbench.blocks import spans
 from rfbench.sketches import FeatureMap
@@ -29,6 +28,8 @@ def descend(
     rng: np.random.Generator,
 ) -> Array:
     """M(θ) after some passes over (X, Y), of the mean of ‖P_x θ − y‖² + penalty ‖θ‖² over rows."""
+    from tqdm import tqdm
+
     theta, average, averaged, step = np.zeros(M.shape), np.zeros(M.shape), 0, 0.0
     for epoch in tqdm(range(epochs), "epochs", delay=2, disable=None, leave=False):
         for X, Y in passes():
