@@ -42,8 +42,9 @@ def curves(ax: "Axes", part: "pd.DataFrame") -> None:
         style = line_style(str(sketch)) | {"label": f"exact {kernel}", "linestyle": ":", "marker": ""}
         curve = curve.sort_values(along).drop_duplicates(along)
         ax.plot(curve[along], curve["mean"], **style)
-    if part[along].any():
+    if ticks := sorted(set(part[along]) - {0}):
         ax.set_xscale("log")
+        ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     log_values(ax)
     ax.set_xlabel("training rows" if along == "n_train" else "features")
     ax.set_ylabel(AXES[part["measure"].iloc[0]])
