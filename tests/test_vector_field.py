@@ -76,6 +76,15 @@ def test_stochastic_gradients_come_near(name):
     assert np.linalg.norm(found - wanted) < 0.02 * np.linalg.norm(wanted)
 
 
+def test_stochastic_gradients_do_not_diverge_by_a_short_last_batch():
+    data = load(FIELD | {"rows": 257}, data_dir=None, download=False)
+    task, kernel = (
+        make_task("vector_field", solver="sgd", alpha=1e-4, epochs=60),
+        make_kernel("curl_free", 1, length_scale=0.4),
+    )
+    assert run(task, data, "orff_curl_free", kernel, 400)["nmse"] < 0.5
+
+
 def test_scalar_features_are_the_ridge_regression_of_scikit_learn():
     from sklearn.linear_model import Ridge
 
