@@ -77,12 +77,10 @@ def test_stochastic_gradients_come_near(name):
 
 
 def test_stochastic_gradients_do_not_diverge_by_a_short_last_batch():
+    """A batch of one row, with the step of the 256 before it, would give an error of thousands here."""
     data = load(FIELD | {"rows": 257}, data_dir=None, download=False)
-    task, kernel = (
-        make_task("vector_field", solver="sgd", alpha=1e-4, epochs=60),
-        make_kernel("curl_free", 1, length_scale=0.4),
-    )
-    assert run(task, data, "orff_curl_free", kernel, 400)["nmse"] < 0.5
+    task = make_task("vector_field", solver="sgd", alpha=1e-4, epochs=60)
+    assert run(task, data, "orff_curl_free", make_kernel("curl_free", 1, length_scale=0.2), 400)["nmse"] < 0.3
 
 
 def test_scalar_features_are_the_ridge_regression_of_scikit_learn():
