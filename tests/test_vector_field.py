@@ -114,6 +114,17 @@ def test_cross_validation_is_the_loop_over_folds(kernel):
     np.testing.assert_allclose(Dual(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
 
 
+@pytest.mark.parametrize("q", [1, 2])  # rows, or blocks of two outputs
+def test_a_thinned_problem_is_that_of_some_rows(q):
+    K = np.arange(float(N * q) ** 2).reshape(N * q, N * q)
+    problem = Dual(K, np.eye(2 // q), Y, 4, 1.5)
+    assert problem.thinned(N * q).K.shape == K.shape
+    thin = problem.thinned(25 * q)  # every third row
+    np.testing.assert_array_equal(thin.Y, Y[::3])
+    kept = np.repeat(np.arange(N) % 3 == 0, q)
+    np.testing.assert_array_equal(thin.K, K[kept][:, kept])
+
+
 @KERNEL
 def test_features_tend_to_the_exact_kernel(kernel):
     wanted = fitted(kernel, alpha=0.05)[0]

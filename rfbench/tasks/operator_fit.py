@@ -91,7 +91,11 @@ class Fit:
         return self._linear(features, M.forward(M.adjoint(Phi.T @ coefficients))), alpha
 
     def _choose(self, problem: Primal | Dual, grid: Array) -> float:
-        return float(grid[np.argmin(problem.losses(grid))]) if self.alpha is None else self.alpha
+        if self.alpha is not None:
+            return self.alpha
+        if isinstance(problem, Dual):
+            problem = problem.thinned(MOST_DIRECT)
+        return float(grid[np.argmin(problem.losses(grid))])
 
     def _centred(self) -> Iterator[tuple[Array, Array]]:
         """(X, targets − shift), block by block."""

@@ -4,11 +4,12 @@
 
 with n rows and κ the mean of the diagonal of K(x, x), so that α has no unit.  Where there are fewer unknowns than
 outputs of rows (1) is solved from sums over rows (primal), else, or where the kernel has no features, from the Gram
-matrix (dual).  α is that of the least squared error on folds that are left out in turn.
+matrix (dual).  α is that of the least squared error on folds that are left out in turn; a Gram matrix that is too large
+to be diagonalised for every fold is thinned for it, since α, unlike λ, does not grow with the rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,12 @@ class Dual:
     @property
     def _columns(self) -> Array:
         return self.Y.reshape(len(self.K), -1)
+
+    def thinned(self, most: int) -> "Dual":
+        """The problem of every so many rows, with a matrix of at most that size."""
+        rows, q = np.arange(0, len(self.Y), -(-len(self.K) // most)), len(self.K) // len(self.Y)
+        entries = (q * rows[:, None] + np.arange(q)).ravel()
+        return replace(self, K=self.K[np.ix_(entries, entries)], Y=self.Y[rows])
 
     def losses(self, alphas: Array) -> Array:
         total, rows = np.zeros(len(alphas)), np.arange(len(self.K)) // (len(self.K) // len(self.Y))
