@@ -5,7 +5,7 @@ READY = $(VENV)/.ready
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench bench-gp clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ lint: $(READY)  ## ruff and mypy
 
 bench: $(READY)  ## speed of the transforms against scikit-learn and a matrix product
 	$(VENV)/bin/python bench/transforms.py $(ARGS)
+
+bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
+	$(VENV)/bin/python bench/processes.py $(ARGS)
 
 clean:  ## remove the environment, caches and results
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
 from rfbench.kernels import Kernel
 from rfbench.results.manifest import Manifest
+from rfbench.results.pictures import Setting, keep_pictures
 from rfbench.results.rows import Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Trial
+from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
-KERNEL_ROWS = 1000  # training rows from which a kernel learns its median distance, or how outputs are related
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
@@ -41,6 +43,7 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                     manifest.write(dataset.digest, job.learned)
                 computed = True
                 results.add(rows)
+                keep_pictures(directory, job.pictures)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
@@ -98,8 +101,12 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
             "use task=vector_field"
         )
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
-    sample = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.kernel.fit(sample).fit_targets(split.train.part.targets(KERNEL_ROWS, rng_for(seed, "kernel")))
+    sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+    kernel = job.task.fit(job.kernel, sample, labels).fit_targets(dataset.targets(labels))
+    if kernel != job.kernel:
+        job.learned[f"{kernel.name} kernel, seed {seed}"] = {
+            key: value for key, value in asdict(kernel).items() if value != getattr(job.kernel, key)
+        }
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
@@ -123,13 +130,19 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     name, d = job.config["sketch"]["name"], sample.shape[1]
     sketch = job.sketch(kernel).adapt(sample, D)
     if facts := sketch.facts():
-        job.learned[f"{D} features, seed {seed}"] = facts
+        job.learned[f"{label('sketch', job.config['sketch'])}, {D} features, seed {seed}"] = facts
         log.info("%s features, seed %s: %s", D, seed, facts)
 
     def draw(k: int) -> Any:
         return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
 
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine)
+    def show(kind: str, other: str, error: float, picture: Any) -> None:
+        if seed == job.seeds[0]:
+            labels = job_columns(job)
+            setting = Setting(kind, labels["dataset"], other or labels["sketch"], 0 if other else D, error)
+            job.pictures[setting] = picture
+
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)
 
 
 def job_columns(job: Job) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_median_length_scale_is_the_median_distance(wine):
         ("matern", {"nu": 2.0}, "kernel.nu must be 0.5, 1.5 or 2.5"),
         ("laplacian", {"length_scale": 0.0}, "above 0"),
         ("polynomial_sphere", {"a": 1.0}, "kernel.a must be at least"),
-        ("gaussian", {"length_scale": "mean"}, "a number or 'median'"),
+        ("gaussian", {"length_scale": "mean"}, "a number, 'median' or 'likelihood'"),
         ("gaussian", {"length_scale": -1.0}, "above 0"),
         ("gausian", {}, "did you mean 'gaussian'"),
         ("gaussian", {"length_scale": True}, "a number or a word"),

@@ -168,7 +168,7 @@ def test_workers_do_not_change_a_bit():
 
 def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None):
     split = prepared_split(dataset, Preparation(()), seed, np.float64, train_rows)
-    kernel = kernel.fit_targets(split.train.part.targets(1000, np.random.default_rng(0)))
+    kernel = kernel.fit_targets(split.train.part.dataset.targets(split.train.sample(1000, np.random.default_rng(0))[1]))
     sketch, d = make_sketch(sketch, kernel), dataset.X.shape[1]
     with Local(2).running() as engine:
         draw = lambda k: sketch.sample(d, D, np.random.default_rng([seed, D, k]), np.float64)  # noqa: E731

@@ -34,6 +34,7 @@ CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
 CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free", "helmholtz")}
 CASES |= {"orff_decomposable": Case("decomposable", {"coupling": [[2, 1], [1, 2]]})}
 RANDOM = tuple(CASES)
+CASES |= {"localized_maclaurin": Case("gaussian")}  # random, but its features depend on the other row of a pair
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 
 

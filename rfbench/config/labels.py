@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 
 from rfbench.config.compose import CONF, roots
 
-NEVER_SHOWN = ("name", "base", "file", "sha256")
+NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk")
 
 
 def label(group: str, node: Mapping[str, Any]) -> str:
@@ -36,6 +36,7 @@ def _plain(value: Any) -> str:
 @cache
 def _defaults(group: str, name: str) -> Mapping[str, Any]:
     """Options of a choice before anybody changed them: those of its group, then its own."""
-    files = [CONF / "config.yaml", *(root / group / f"{name}.yaml" for root in roots())]
-    nodes: list[Any] = [OmegaConf.to_container(OmegaConf.load(path)) for path in files if path.exists()]
-    return nodes[0].get(group, {}) | (nodes[1] if len(nodes) > 1 else {})
+    files = [path for root in roots() if (path := root / group / f"{name}.yaml").exists()]
+    shared: Any = OmegaConf.load(CONF / "config.yaml")
+    node: Any = OmegaConf.merge(shared.get(group, {}), *map(OmegaConf.load, files[:1]))
+    return OmegaConf.to_container(node, resolve=True)  # type: ignore[return-value]

@@ -12,9 +12,11 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
+from rfbench.registry import find
+from rfbench.results.pictures import Setting
 from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
-from rfbench.tasks import Task, make_task
+from rfbench.tasks import TASKS, Task, make_task
 
 GROUPS = ("dataset", "kernel", "sketch", "task", "engine")
 MOST_SEEDS = 100_000
@@ -53,6 +55,7 @@ class Job:
     seeds: list[int]
     dtype: np.dtype[Any]
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
+    pictures: dict[Setting, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
 
     def sketch(self, kernel: Kernel) -> Sketch:
         return make_sketch(kernel=kernel, **self.config["sketch"])
@@ -110,6 +113,8 @@ def typed(config: DictConfig) -> dict[str, Any]:
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     assert isinstance(plain, dict)
+    if data := find("task", plain["task"]["name"], TASKS).data(plain["task"]):
+        plain["dataset"] = data
     return {str(key): value for key, value in plain.items()}
 
 

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfbench.datasets import own
+from rfbench.datasets.attention import load_head
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.fields import load_five_gaussians, load_low_rank
 from rfbench.datasets.obtain import fetched
+from rfbench.datasets.pair import load_pair
+from rfbench.datasets.sinc import load_sinc
 from rfbench.datasets.sources import SOURCES
 from rfbench.datasets.synthetic import load_synthetic
 from rfbench.registry import find
@@ -20,6 +23,7 @@ GENERATED = {
     "synthetic": load_synthetic,
     "five_gaussians": load_five_gaussians,
     "low_rank": load_low_rank,
+    "sinc": load_sinc,
 }
 
 
@@ -33,6 +37,10 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
     name = config["name"]
     if config.get("file"):
         return own.load_own(config)
+    if "x" in config:
+        return load_pair(config)
+    if "qk" in config:
+        return load_head(config)
     if name in GENERATED:
         return GENERATED[name](config)
     if name in EMBEDDED:

@@ -39,12 +39,20 @@ IDX_FILES = tuple(f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind 
 IDX_IMAGES = Entry(70_000, 784, 10, IDX_FILES, readers.idx, 10_000, 255.0, "uint8")
 CIFAR_BATCHES = tuple(f"train_images_{i}.npy" for i in range(1, 6))
 CIFAR_FILES = (*CIFAR_BATCHES, "test_images.npy", "train_labels.npy", "test_labels.npy")
+EFFICIENTNET_BATCHES = tuple(f"train_features_{i}.npy" for i in range(1, 6))
+CIFAR_LABELS = tuple(f"../cifar10/{part}_labels.npy" for part in ("train", "test"))
+EFFICIENTNET_FILES = (*EFFICIENTNET_BATCHES, "test_features.npy", "scale.npy", *CIFAR_LABELS)
 GISETTE_FILES = tuple(f"gisette_{part}.{kind}" for part in ("train", "valid") for kind in ("data", "labels"))
 
 CATALOGUE = {
     "mnist": IDX_IMAGES,
     "fashion_mnist": IDX_IMAGES,
     "cifar10": Entry(60_000, 3072, 10, CIFAR_FILES, readers.cifar, 10_000, 255.0, "uint8", CIFAR_BATCHES[1:]),
+    "cifar10_efficientnet": Entry(
+        *(60_000, 1280, 10, EFFICIENTNET_FILES, readers.efficientnet, 10_000),
+        dtype="float32",
+        optional=EFFICIENTNET_BATCHES[1:],
+    ),
     "boston": _data_txt(506, 13),
     "concrete": _data_txt(1030, 8),
     "energy": _data_txt(768, 8),
@@ -53,6 +61,7 @@ CATALOGUE = {
     "powerplant": _data_txt(9568, 4),
     "protein": _data_txt(45_730, 9),
     "yacht": _data_txt(308, 6),
+    "uk_house_prices": Entry(98_513, 2, None, ("uk_house_prices_2018-11.csv",), readers.prices),
     "letter": _table(20_000, 16, 26, "letter-recognition.data", target=0),
     "magic": _table(19_020, 10, 2, "magic04.data"),
     "eeg": _table(14_980, 14, 2, "EEG_Eye_State.arff"),

@@ -1,7 +1,7 @@
 """Preparation of rows: steps in the order given, each learned on the training rows as the steps before left them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -130,11 +130,24 @@ class Prepared:
     def __len__(self) -> int:
         return len(self.part)
 
-    def blocks(self) -> Iterator[tuple[Array, Array]]:
-        return ((self._finish(X), y) for X, y in self.part.blocks())
+    def blocks(self, label: int | None = None) -> Iterator[tuple[Array, Array]]:
+        """All rows, or those of one class."""
+        return ((self._finish(X), y) for X, y in self.part.blocks(label))
 
-    def sample(self, count: int, rng: np.random.Generator) -> Array:
-        return self._finish(self.part.sample(count, rng))
+    def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Prepared", "Prepared"]:
+        """(the rest, a fraction of the rows drawn without replacement) of training rows."""
+        rest, left_out = self.part.divided(fraction, rng)
+        return replace(self, part=rest), replace(self, part=left_out)
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """(X, y) of at most `count` rows, drawn without replacement."""
+        X, y = self.part.sample(count, rng)
+        return self._finish(X), y
+
+    def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        """(X, y) of the rows at increasing places."""
+        X, y = self.part.take(which)
+        return self._finish(X), y
 
     def _finish(self, X: Array) -> Array:
         return np.ascontiguousarray(apply(self.steps, X), self.dtype)

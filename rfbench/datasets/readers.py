@@ -29,6 +29,12 @@ def postures(files: Sequence[Path]) -> Iterator[Block]:
         yield X[y != 0], y[y != 0]
 
 
+def prices(files: Sequence[Path]) -> Iterator[Block]:
+    """Logarithms: prices differ by factors."""
+    for X, y in tables(files, target="price"):
+        yield X, np.log(y)
+
+
 def idx(files: Sequence[Path]) -> Iterator[Block]:
     """Image and label files in turn."""
     for images, labels in zip(files[::2], files[1::2], strict=True):
@@ -49,6 +55,13 @@ def cifar(files: Sequence[Path]) -> Iterator[Block]:
         start = 10_000 * (int(path.name.split(".")[0][-1]) - 1)
         yield read_npy(path).reshape(10_000, -1), labels[start : start + 10_000]
     yield read_npy(test_images).reshape(10_000, -1), read_npy(test_labels)
+
+
+def efficientnet(files: Sequence[Path]) -> Iterator[Block]:
+    """Features of the images of CIFAR-10, (q/255)² times the scale of the column for the bytes q of a file."""
+    *features, scale, train_labels, test_labels = files
+    for q, y in cifar([*features, train_labels, test_labels]):
+        yield np.square(np.divide(q, 255, dtype=np.float32)) * read_npy(scale), y
 
 
 MOST_COLUMNS = 1_000_000  # a row of them is 8 MB

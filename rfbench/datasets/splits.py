@@ -32,31 +32,54 @@ class Part:
         n = self.dataset.X.shape[0]
         return n - len(self.index) if self.others else len(self.index)
 
-    def blocks(self) -> Iterator[tuple[Array, Array]]:
-        """(X, y) as published, block by block, in order."""
+    def blocks(self, label: int | None = None) -> Iterator[tuple[Array, Array]]:
+        """(X, y) as published, block by block, in order; all rows, or those of one class."""
         n, d = self.dataset.X.shape
         for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
-            chosen = np.full(stop - start, self.others)
-            low, high = np.searchsorted(self.index, (start, stop))
-            chosen[self.index[low:high] - start] = not self.others
-            rows, (X, y) = start + np.flatnonzero(chosen), (self.dataset.X, self.dataset.y)
+            chosen, (X, y) = self.chosen(start, stop), (self.dataset.X, self.dataset.y)
+            if label is not None:
+                chosen &= y.read(start, stop) == label
+            rows = start + np.flatnonzero(chosen)
             if 2 * len(rows) > stop - start:
                 yield self.checked(X.read(start, stop)[chosen], rows), y.read(start, stop)[chosen]
-            elif len(rows):
+            elif len(rows):  # those alone: labels may be computed when they are read
                 yield self.checked(X.take(rows), rows), y.take(rows)
 
-    def sample(self, count: int, rng: np.random.Generator) -> Array:
-        """At most `count` rows, drawn without replacement, as published."""
-        index = self.draw(count, rng)
-        return self.checked(self.dataset.X.take(index), index)
+    def labels(self) -> Iterator[Array]:
+        """y alone, block by block, in order."""
+        for start, stop in spans(self.dataset.y.shape[0], BLOCK_BYTES // 8):
+            yield self.dataset.y.read(start, stop)[self.chosen(start, stop)]
 
-    def targets(self, count: int, rng: np.random.Generator) -> Array:
-        """The outputs of the rows that `sample` draws with the same generator."""
-        return self.dataset.targets(self.dataset.y.take(self.draw(count, rng)))
+    def chosen(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Which of the rows start..stop are in this part."""
+        chosen = np.full(stop - start, self.others)
+        low, high = np.searchsorted(self.index, (start, stop))
+        chosen[self.index[low:high] - start] = not self.others
+        return chosen
+
+    def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Part", "Part"]:
+        """(the rest, a fraction of the rows drawn without replacement)."""
+        left_out = self.draw(max(round(fraction * len(self)), 1), rng)
+        rest = np.union1d(self.index, left_out) if self.others else np.setdiff1d(self.index, left_out)
+        return Part(self.dataset, rest, self.others), Part(self.dataset, left_out, False)
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """(X, y) of at most `count` rows, drawn without replacement, as published."""
+        return self._take(self.draw(count, rng))
+
+    def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        """(X, y) of the rows at increasing places of this part, as published."""
+        return self._take(self._rows(which))
+
+    def _take(self, index: NDArray[np.int64]) -> tuple[Array, Array]:
+        return self.checked(self.dataset.X.take(index), index), self.dataset.y.take(index)
 
     def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Row numbers in the data set of at most `count` rows, increasing."""
-        which = np.sort(rng.choice(len(self), min(count, len(self)), replace=False))
+        return self._rows(np.sort(rng.choice(len(self), min(count, len(self)), replace=False)))
+
+    def _rows(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Row numbers in the data set of the rows at these places."""
         if not self.others:
             return self.index[which]
         before = self.index - np.arange(len(self.index))

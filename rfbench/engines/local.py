@@ -65,8 +65,12 @@ class Local:
                 bar.update()
                 yield result
 
+    def run(self, function: Callable[[A], object], items: Iterable[A]) -> None:
+        """A function for what it does, on every item."""
+        for _ in self.map(function, items):
+            pass
+
     def transform(self, features: FeatureMap, X: Array, Phi: Array) -> Array:
         """Φ(X) into an array for it, block by block."""
-        for _ in self.map(lambda span: features(X[slice(*span)], Phi[slice(*span)]), spans(len(X), self.block_rows)):
-            pass
+        self.run(lambda span: features(X[slice(*span)], Phi[slice(*span)]), spans(len(X), self.block_rows))
         return Phi

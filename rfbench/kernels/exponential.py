@@ -3,48 +3,61 @@
 exp(−‖x − y‖²/2l²) = exp(−‖x‖²/2l²) exp(⟨x, y⟩/l²) exp(−‖y‖²/2l²)  [Wacker 2022, 5.3.1].
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import lgamma
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.checks import InputError, require
-from rfbench.kernels.base import Array, DotProductKernel, inner, squared_distances, squared_norms
-
-
-def require_length_scale(l: float | str) -> None:
-    """A number above 0, or the word that stands for one."""
-    if isinstance(l, str):
-        require(l == "median", "kernel.length_scale", "a number or 'median'", l)
-    else:
-        require(l > 0, "kernel.length_scale", "above 0", l)
+from rfbench.kernels.base import Array, DotProductKernel, Kernel, inner, squared_distances, squared_norms
 
 
 @dataclass(frozen=True)
-class Exponential(DotProductKernel):
-    """exp(⟨x, y⟩/l²), l the length scale: a number, or `median` of the distances between training rows."""
+class Scaled(Kernel):
+    """A kernel with a length scale l: a number, `median` of the distances between training rows, or `likelihood`."""
 
-    name = "exponential"
     length_scale: float | str = 1.0
 
     def __post_init__(self) -> None:
-        require_length_scale(self.length_scale)
+        l = self.length_scale
+        if isinstance(l, str):
+            require(l in ("median", "likelihood"), "kernel.length_scale", "a number, 'median' or 'likelihood'", l)
+        else:
+            require(l > 0, "kernel.length_scale", "above 0", l)
 
     @property
     def l2(self) -> float:
         if isinstance(self.length_scale, str):
-            raise InputError("kernel.length_scale=median needs training rows first: call fit")
+            raise InputError(f"kernel.length_scale={self.length_scale} needs training rows first: call fit")
         return float(self.length_scale) ** 2
 
-    def fit(self, X: Array) -> "Exponential":
+    def fit(self, X: Array) -> Self:
         if self.length_scale != "median":
             return self
         above = np.triu_indices(len(X), 1)
         return replace(self, length_scale=float(np.sqrt(np.median(squared_distances(X, X)[above]))))
 
+    @abstractmethod
+    def gram_and_slope(self, X: Array) -> tuple[Array, Array]:
+        """K of all pairs, and ∂K/∂log l."""
+
+
+@dataclass(frozen=True)
+class Exponential(Scaled, DotProductKernel):
+    """exp(⟨x, y⟩/l²)."""
+
+    name = "exponential"
+
     def gram(self, X: Array, Y: Array) -> Array:
         return np.exp(inner(X, Y) / self.l2)
+
+    def gram_and_slope(self, X: Array) -> tuple[Array, Array]:
+        exponent = inner(X, X) / self.l2
+        K = np.exp(exponent)
+        return K, -2 * exponent * K
 
     def coefficients(self, degrees: NDArray[np.integer]) -> Array:
         return np.exp([-lgamma(n + 1) - n * np.log(self.l2) for n in degrees])
@@ -57,6 +70,11 @@ class Gaussian(Exponential):
 
     def gram(self, X: Array, Y: Array) -> Array:
         return np.exp(squared_distances(X, Y) / (-2 * self.l2))
+
+    def gram_and_slope(self, X: Array) -> tuple[Array, Array]:
+        D2 = squared_distances(X, X) / self.l2
+        K = np.exp(D2 / -2)
+        return K, D2 * K
 
     def radial(self, X: Array) -> Array:
         return np.exp(squared_norms(X) / (-2 * self.l2))

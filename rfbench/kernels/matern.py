@@ -9,50 +9,45 @@ Eq. 4.17].  One t belongs to all d coordinates of a frequency: drawn for each of
 one-dimensional Matérn kernels, which is another kernel for d > 1.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.kernels.base import Array, Kernel, squared_distances, squared_norms
-from rfbench.kernels.exponential import Gaussian, require_length_scale
+from rfbench.kernels.exponential import Gaussian, Scaled
 
 POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # of √(2ν) r, before its exponential
 NEAR = 1e-8  # ‖x − y‖² below this part of ‖x‖² + ‖y‖² is computed from the differences
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
-    """exp(−‖x − y‖/l), l the length scale: a number, or `median` of the distances between training rows."""
+class Laplacian(Scaled):
+    """exp(−‖x − y‖/l)."""
 
     name = "laplacian"
-    length_scale: float | str = 1.0
-
-    def __post_init__(self) -> None:
-        require_length_scale(self.length_scale)
 
     @property
     def smoothness(self) -> float:
         """ν."""
         return 0.5
 
-    @property
-    def gaussian(self) -> Gaussian:
-        """The kernel of which this is a mixture."""
-        return Gaussian(self.length_scale)
-
-    @property
-    def l2(self) -> float:
-        return self.gaussian.l2
-
-    def fit(self, X: Array) -> "Laplacian":
-        return replace(self, length_scale=self.gaussian.fit(X).length_scale)
-
     def gram(self, X: Array, Y: Array) -> Array:
-        r = np.sqrt(near_squared_distances(X, Y) * (2 * self.smoothness / self.l2))
-        return np.polynomial.polynomial.polyval(r, POLYNOMIALS[self.smoothness]) * np.exp(-r)
+        r = self._distances(X, Y)
+        return polyval(r, POLYNOMIALS[self.smoothness]) * np.exp(-r)
+
+    def gram_and_slope(self, X: Array) -> tuple[Array, Array]:
+        r, P = self._distances(X, X), POLYNOMIALS[self.smoothness]
+        decay = np.exp(-r)
+        K = polyval(r, P) * decay
+        return K, r * (K - polyval(r, polyder(P)) * decay)
+
+    def _distances(self, X: Array, Y: Array) -> Array:
+        """√(2ν) ‖x − y‖/l of all pairs."""
+        return np.sqrt(near_squared_distances(X, Y) * (2 * self.smoothness / self.l2))
 
     def mixing(self, n: int, rng: np.random.Generator) -> Array:
         """n draws of t in equation (1)."""

@@ -4,8 +4,8 @@ On the unit sphere 1 − ‖x − y‖²/a² = (1 − 2/a²) + (2/a²)⟨x, y⟩
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from math import comb, sqrt
+from dataclasses import dataclass, replace
+from math import comb, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,21 +37,26 @@ class AffinePower(DotProductKernel):
 
 @dataclass(frozen=True)
 class Polynomial(AffinePower):
-    """(γ⟨x, y⟩ + ν)ᵖ."""
+    """(γ⟨x, y⟩ + ν)ᵖ, γ a number, or `1/d` of the d columns."""
 
     name = "polynomial"
     degree: int
-    gamma: float = 1.0
+    gamma: float | str = 1.0
     bias: float = 1.0
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
-        require(self.gamma > 0, "kernel.gamma", "above 0", self.gamma)
+        good = self.gamma == "1/d" or (not isinstance(self.gamma, str) and self.gamma > 0)
+        require(good, "kernel.gamma", "above 0, or 1/d", self.gamma)
         require(self.bias >= 0, "kernel.bias", "at least 0", self.bias)
+
+    def fit(self, X: Array) -> "Polynomial":
+        return replace(self, gamma=1 / X.shape[1]) if self.gamma == "1/d" else self
 
     @property
     def affine(self) -> tuple[int, float, float]:
-        return self.degree, self.gamma, self.bias
+        # Before the columns are known there is no number that could be mistaken for an answer.
+        return self.degree, nan if isinstance(self.gamma, str) else self.gamma, self.bias
 
 
 @dataclass(frozen=True)

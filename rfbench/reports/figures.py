@@ -1,13 +1,15 @@
 """Table → figure: a panel for each data set and kernel, a line for each sketch.  No numbers are made here."""
 
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from rfbench.reports.axes import log_values
+from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
+from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
+from rfbench.reports.save import save
 from rfbench.reports.style import RC, line_style
 from rfbench.results.files import replace_file
 
@@ -20,6 +22,9 @@ ERRORS = {
     "max_block_norm": "largest spectral norm of an error of K(x, y)",
     "rel_frobenius": "relative Frobenius error",
     "kl": "KL divergence from the exact process",
+    "mnll": "mean negative log likelihood",
+    "nmse": "normalised mean squared error",
+    "error": "misclassified fraction",
 }
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
@@ -50,31 +55,30 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         figure.set_size_inches(width, (3.2 if panel is quiver else 2.6) * down + 0.3 + 0.2 * -(-len(lines) // columns))
         if lines:
             figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
-        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            content = io.BytesIO()
-            figure.savefig(content, format=kind, dpi=200, metadata=metadata)
-            replace_file(directory / f"figure.{kind}", content.getvalue())
+        save(figure, directory, "figure")
     replace_file(directory / "figure.csv", shown.to_csv(index=False, lineterminator="\n"))
     return True
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
-    """The rows to show and how: distributions of ratios, else variances, else the first error there is."""
+    """The rows to show and how: distributions of ratios, else variances, deviations, or the first error there is."""
     metric = summary["metric"]
-    for rows, panel in ((fields, quiver), (learning, curves)):
+    for rows, panel in SPECIAL:
         if len(found := rows(summary)):
             return found, panel
     if len(found := summary[metric.str.match(QUANTILE)]):
         return found, ratio_distribution
     if len(found := summary[metric.isin(("variance_closed_form", "variance_empirical"))]):
         return found, variances
+    if (metric == "kid_std").any():
+        return summary[metric.isin(DEVIATIONS)], deviations
     first = next((name for name in ERRORS if (metric == name).any()), "")
     return summary[metric == first], errors
 
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": ""}
+        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": "", "metric": ""}
         told = [words.get(key, "{}").format(name) for key, name in zip(keys, names, strict=True) if name == name]
         yield ", ".join(filter(None, told)), part
 
@@ -93,7 +97,8 @@ def _curves(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     ax.set_xlabel("features")
     ticks = sorted(set(part["features"]) - {0})
     ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
-    log_values(ax)
+    if (part["mean"] > 0).all():
+        log_values(ax)
     shown = ax.get_ylim()
     for level, style in levels:
         ax.axhline(level, **style)
@@ -107,7 +112,8 @@ def _columns(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_xticks([])
     ax.set_xlim(-0.7, place + 0.7)
     ax.set_xlabel(f"{part['features'].iloc[0]:.0f} features")
-    log_values(ax)
+    if (part["mean"] > 0).all():
+        log_values(ax)
 
 
 def errors(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -144,8 +150,15 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_xlim(0, max(1.1, 1.5 * most))
 
 
+def measured(ax: "Axes", part: "pd.DataFrame") -> None:
+    """One of several measures, each in a panel of its own."""
+    errors(ax, part)
+
+
+SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, by_clusters), (measures, measured))
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
+    measured: [*PANEL, "metric"],
     curves: ["dataset", "measure"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

@@ -17,6 +17,7 @@ FAMILIES = {
     "craft": "#999933",
     "random_maclaurin": "#117733",
     "optimized_maclaurin": "#332288",
+    "localized_maclaurin": "#E69F00",
     "rff": "#0072B2",
     "orf": "#E69F00",
     "sorf": "#D55E00",

@@ -1,6 +1,6 @@
 """Rows → mean, standard deviation and count over seeds, as a file and for the terminal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
-HIDDEN = r"_q\d{3}$|^arrow_"  # quantiles and arrows are for figures
+HIDDEN = r"_[qe]\d{3}$|^arrow_"  # quantiles, epochs and arrows are for figures
+SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is told once, below them
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -48,8 +49,25 @@ def as_text(summary: "pd.DataFrame") -> str:
         title = f"{data}, {kernel} kernel{power}, {task}, seeds: {seeds}"
         keys = ["n_train"] if part["n_train"].nunique() > 1 else []
         keys += ["sketch", "features"] if power else ["degree", "sketch", "features"]
-        tables.append(title + "\n" + _grid(part, keys))
+        shared = part["metric"].str.match(SHARED)
+        below = _below(part[shared], part["degree"].nunique() > 1)
+        tables.append("\n".join([title, _grid(part[~shared], keys), *below]))
     return "\n\n".join(tables)
+
+
+def _below(part: "pd.DataFrame", with_degree: bool) -> Iterator[str]:
+    """A line for each degree."""
+    for _, cells in part.groupby("degree", dropna=False):
+        once = cells.drop_duplicates("metric")
+        facts = [
+            f"{_header(metric, '')} {_cell(mean, std)}" + (f" {unit}" if unit == "s" else f" ({unit})" if unit else "")
+            for metric, unit, mean, std in zip(once["metric"], once["unit"], once["mean"], once["std"], strict=True)
+        ]
+        yield (f"degree {cells['degree'].iloc[0]:.0f}: " if with_degree else "") + ", ".join(facts)
+
+
+def _header(metric: str, unit: str) -> str:
+    return metric.removesuffix("_seconds") + (f" [{unit}]" if unit else "")
 
 
 def _grid(part: "pd.DataFrame", keys: list[str]) -> str:
@@ -57,7 +75,7 @@ def _grid(part: "pd.DataFrame", keys: list[str]) -> str:
     keys = [key for key in keys if part[key].notna().all()]  # not every kernel has a degree
     metrics = list(dict.fromkeys(part["metric"]))
     units = dict(zip(part["metric"], part["unit"], strict=True))
-    lines = [[*keys, *(f"{m.removesuffix('_seconds')} [s]" if units[m] == "s" else m for m in metrics)]]
+    lines = [[*keys, *(_header(m, units[m]) for m in metrics)]]
     for names, cells in part.groupby(keys, sort=False):
         found = {m: (mean, std) for m, mean, std in zip(cells["metric"], cells["mean"], cells["std"], strict=True)}
         setting = [name if isinstance(name, str) else f"{name:.0f}" for name in names]

@@ -45,6 +45,23 @@ class Manifest:
         replace_file(self.path, json.dumps(manifest, indent=1, default=str) + "\n")
 
 
+def learned_lines(directory: Path) -> list[str]:
+    """What kernel and sketch took from the training rows of the first seed, a line each."""
+    path = directory / "run.json"
+    manifest = json.loads(path.read_text()) if path.exists() else {}
+    first: dict[str, str] = {}
+    for key, facts in manifest.get("learned", {}).items():
+        words = "; ".join(f"{name} {_plain(value)}" for name, value in facts.items())
+        first.setdefault(key.partition(", seed")[0], f"{key}: {words}")
+    return list(first.values())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {one}" for key, one in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def peak_bytes() -> int:
     """The most memory this process has had resident."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

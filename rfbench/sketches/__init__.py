@@ -12,6 +12,7 @@ from rfbench.sketches import (
     favor,
     fourier,
     hierarchical,
+    localized_maclaurin,
     operator_valued,
     optical,
     optimized_maclaurin,
@@ -28,7 +29,7 @@ __all__ = ["SKETCHES", "ClosedForm", "Family", "FeatureMap", "Sketch", "make_ske
 MODULES = (
     *(powers, tensor_sketch, hierarchical, craft),
     *(fourier, spherical, compressive, favor, operator_valued),
-    *(random_maclaurin, optimized_maclaurin, optical, exact),
+    *(random_maclaurin, optimized_maclaurin, localized_maclaurin, optical, exact),
 )
 SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 

@@ -99,10 +99,9 @@ class HadamardMap(FeatureMap):
         for (start, stop), signs in zip(spans(self.D, h), self.signs, strict=True):
             V, other = U, spare
             np.multiply(X.T, signs[0, : self.d, None], out=V[: self.d])
-            V[self.d :] = 0
             for i in range(3):
                 if i:
                     V *= signs[i, :, None]
-                done = transform(V, other)
+                done = transform(V, other, h if i else self.d)
                 V, other = done, other if done is V else V
             np.multiply(V[: stop - start], self.scales[start:stop, None], out=out.T[start:stop])

@@ -35,13 +35,21 @@ def factors(d: int) -> tuple[int, ...]:
     return tuple(1 << (bits + i) // parts for i in range(parts))
 
 
-def transform(U: Array, spare: Array) -> Array:
-    """H U for U of shape (d, b); the result is in U or in spare, and the other is overwritten."""
+def transform(U: Array, spare: Array, rows: int) -> Array:
+    """H U for U of shape (d, b) whose first rows count and the others are taken as zero.
+
+    The result is in U or in spare, and the other is overwritten.  Inner factors come first, so that a block of zeros
+    stays one until the outermost.
+    """
     d, b = U.shape
-    left = 1
-    for size in factors(d):
-        shape = (left, size, d * b // (left * size))
-        np.matmul(_matrix(size, U.dtype), U.reshape(shape), out=spare.reshape(shape))
+    right = 1
+    for size in reversed(factors(d)):
+        blocks = -(-rows // (right * size))
+        kept = size if blocks > 1 else -(-rows // right)  # of the rows of blocks that have any
+        U[rows : ((blocks - 1) * size + kept) * right] = 0
+        H, shape = _matrix(size, U.dtype), (-1, size, right * b)
+        np.matmul(H[:, :kept], U.reshape(shape)[:blocks, :kept], out=spare.reshape(shape)[:blocks])
         U, spare = spare, U
-        left *= size
+        right *= size
+        rows = blocks * right
     return U

@@ -13,6 +13,7 @@ pairs of features that do and L the number of rows those were drawn from.  With 
 m, (2) is the pseudo-variance.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,15 +68,25 @@ class ProductMap(FeatureMap):
         self.W = W  # (p, d, D)
         self.d, self.D, self.dtype = W.shape[1], W.shape[2], W.dtype
 
-    def write(self, X: Array, out: Array) -> None:
-        last = len(self.W) - 1
+    def factors(self, X: Array) -> Iterator[Array]:
+        """⟨wᵢ, x⟩ for i = 1..p, the first in an array of its own."""
         # A real X times complex W is one real product with the real and imaginary columns of W side by side.
-        halves = self.W.view(self.W.real.dtype)
-        product, factor = (scratch(role, (len(X), self.D), self.dtype) for role in ("product", "factor"))
-        for i in range(last + 1):
-            into = factor if i else product
-            np.matmul(X, halves[i], out=into.view(halves.dtype))
-            if i:
-                np.multiply(product, factor, out=out if i == last else product)
-        if not last:
-            out[...] = product
+        for i, halves in enumerate(self.W.view(self.W.real.dtype)):
+            into = scratch("factor" if i else "product", (len(X), self.D), self.dtype)
+            np.matmul(X, halves, out=into.view(halves.dtype))
+            yield into
+
+    def finish(self, product: Array) -> Array:
+        return product
+
+    def write(self, X: Array, out: Array) -> None:
+        multiply(self.factors(X), len(self.W), out)
+
+
+def multiply(factors: Iterator[Array], p: int, out: Array) -> None:
+    """The product of p factors; all but the last product are in the array of the first."""
+    product = next(factors)
+    if p == 1:
+        out[...] = product
+    for i, factor in enumerate(factors, 2):
+        np.multiply(product, factor, out=out if i == p else product)

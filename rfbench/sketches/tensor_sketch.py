@@ -6,6 +6,7 @@
 variance is known in closed form.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -58,20 +59,31 @@ class TensorSketchMap(FeatureMap):
         halves = (signs.real, signs.imag) if np.iscomplexobj(signs) else (signs,)
         self.sketches = [[counts(h, half[i]) for half in halves] for i, h in enumerate(hashes)]
 
-    def write(self, X: Array, out: Array) -> None:
+    def factors(self, X: Array) -> Iterator[Array]:
+        """FFT(Cᵢx) for i = 1..p, (frequencies, b)."""
         from scipy import fft
 
         columns = scratch("columns", (self.d, len(X)), X.dtype)
         columns[...] = X.T
-        transforms = (fft.rfft, partial(fft.irfft, n=self.D)) if len(self.sketches[0]) == 1 else (fft.fft, fft.ifft)
-        product = None
-        for halves in self.sketches:
-            counted = halves[0] @ columns
-            if len(halves) == 2:
-                counted = counted + 1j * (halves[1] @ columns)
-            transformed = transforms[0](counted, axis=0, overwrite_x=True)
-            product = transformed if product is None else np.multiply(product, transformed, out=product)
-        out.T[...] = transforms[1](product, axis=0, overwrite_x=True)
+        for real, *imaginary in self.sketches:
+            if imaginary:
+                yield fft.fft(real @ columns + 1j * (imaginary[0] @ columns), axis=0, overwrite_x=True)
+            else:
+                yield fft.rfft(real @ columns, axis=0, overwrite_x=True)
+
+    def finish(self, product: Array) -> Array:
+        from scipy import fft
+
+        if np.iscomplexobj(self.signs):
+            return fft.ifft(product, axis=0, overwrite_x=True).T
+        return fft.irfft(product, n=self.D, axis=0, overwrite_x=True).T
+
+    def write(self, X: Array, out: Array) -> None:
+        factors = self.factors(X)
+        product = next(factors)
+        for factor in factors:
+            product *= factor
+        out[...] = self.finish(product)
 
 
 def _make(name: str, kernel: AffinePower) -> Sketch:

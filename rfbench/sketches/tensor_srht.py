@@ -7,6 +7,7 @@ once per degree, so p transforms of size d serve any D.  Stacked: ⌈D/d⌉ inde
 (Algorithm 2).  For D ≤ d they are the same.  x is padded with zeros to a power of two here and nowhere else.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from rfbench.blocks import scratch, spans
 from rfbench.kernels.base import inner
 from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.hadamard import padded, transform
-from rfbench.sketches.product import ProductSketch
+from rfbench.sketches.product import ProductSketch, multiply
 from rfbench.sketches.wrappers import Concatenated
 
 Array = NDArray[Any]
@@ -77,7 +78,8 @@ def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArra
     N = h**p
     if N <= 8 * D:
         flat = np.concatenate([*(np.arange(N) for _ in range(D // N)), rng.permutation(N)[: D % N]])
-        return np.array(np.unravel_index(flat, (h,) * p))
+        # In any order they are the same sketch, but not beside another one, as in tuples.py.
+        return np.array(np.unravel_index(rng.permutation(flat), (h,) * p))
     found = np.empty((p, 0), np.int64)
     while found.shape[1] < D:  # few are drawn twice
         found = np.unique(np.concatenate((found, rng.integers(0, h, (p, D))), axis=1), axis=1)
@@ -93,19 +95,21 @@ class TensorSRHTMap(FeatureMap):
         self.signs, self.index = signs, index  # (p, d), (p, D)
         self.d, self.D, self.dtype = signs.shape[1], index.shape[1], signs.dtype
 
-    def write(self, X: Array, out: Array) -> None:
-        b, h, last = len(X), padded(self.d), len(self.index) - 1
+    def factors(self, X: Array) -> Iterator[Array]:
+        """Pᵢ H Dᵢ x for i = 1..p, (D, b), the first in an array of its own."""
+        b, h = len(X), padded(self.d)
         columns = scratch("columns", (self.d, b), X.dtype)
         columns[...] = X.T
         U, spare = (scratch(role, (h, b), self.dtype) for role in ("transform", "spare"))
-        product, factor = (scratch(role, (self.D, b), self.dtype) for role in ("product", "factor"))
         for i, (signs, index) in enumerate(zip(self.signs, self.index, strict=True)):
-            projected = _project(columns, signs, U, spare)
-            np.take(projected, index, axis=0, out=factor if i else product, mode="clip")
-            if i:
-                np.multiply(product, factor, out=out.T if i == last else product)
-        if not last:
-            out.T[...] = product
+            into = scratch("factor" if i else "product", (self.D, b), self.dtype)
+            yield np.take(_project(columns, signs, U, spare), index, axis=0, out=into, mode="clip")
+
+    def finish(self, product: Array) -> Array:
+        return product.T
+
+    def write(self, X: Array, out: Array) -> None:
+        multiply(self.factors(X), len(self.index), out.T)
 
 
 def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
@@ -113,5 +117,4 @@ def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
     d, real = len(signs), signs.real.dtype
     for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
         np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[:d])
-    U[d:] = 0
-    return transform(U.view(real), spare.view(real)).view(U.dtype)
+    return transform(U.view(real), spare.view(real), d).view(U.dtype)

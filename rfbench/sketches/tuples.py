@@ -6,14 +6,17 @@ A product sketch takes p different inputs as easily as one p times: with indepen
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.sketches.base import FeatureMap
+from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.powers import FAMILIES, homogeneous
+from rfbench.sketches.tensor_sketch import TensorSketch
+from rfbench.sketches.weights import COMPLEX_RADEMACHER, RADEMACHER
 
 Array = NDArray[Any]
 BASES = tuple(FAMILIES)
@@ -36,15 +39,43 @@ class TupleMap:
     """Equation (1): one draw for inputs of the given numbers of columns."""
 
     def __init__(self, base: str, columns: Sequence[int], D: int, rng: np.random.Generator, dtype: Any) -> None:
-        require_base(base)
         self.halves = base.startswith("ctr_")
-        one, count = homogeneous(base.replace("ctr_", "complex_"), 1), D // 2 if self.halves else D
+        one, count = self.of_one(base.replace("ctr_", "complex_")), D // 2 if self.halves else D
         self.maps = [one.sample(d, count, rng, dtype) for d in columns]
         self.D = D
 
+    @staticmethod
+    def of_one(base: str) -> Sketch:
+        """The sketch of each input."""
+        require_base(base)
+        return homogeneous(base, 1)
+
+    def combine(self, Phi: Array, Psi: Array) -> Array:
+        Phi = Phi * Psi
+        Phi *= np.sqrt(Phi.shape[1]).astype(Phi.real.dtype)
+        return Phi
+
     def __call__(self, *inputs: Array) -> Array:
-        Phi = linear(self.maps[0], inputs[0])
-        for features, X in zip(self.maps[1:], inputs[1:], strict=True):
-            Phi = Phi * linear(features, X)
-            Phi *= np.sqrt(features.D).astype(Phi.real.dtype)
+        """(n, d₁), …, (n, d_p) → (n, D)."""
+        Phi = reduce(self.combine, (linear(features, X) for features, X in zip(self.maps, inputs, strict=True)))
         return np.concatenate((Phi.real, Phi.imag), axis=1) if self.halves else Phi
+
+
+class ConvolvedMap(TupleMap):
+    """TensorSketch of several inputs: a count sketch of x₁ ⊗ ⋯ ⊗ x_p, by convolving those of each."""
+
+    @staticmethod
+    def of_one(base: str) -> Sketch:
+        return TensorSketch(1, COMPLEX_RADEMACHER if base.startswith("complex_") else RADEMACHER)
+
+    def combine(self, Phi: Array, Psi: Array) -> Array:
+        from scipy import fft
+
+        if np.iscomplexobj(Phi):
+            return fft.ifft(fft.fft(Phi) * fft.fft(Psi))
+        return fft.irfft(fft.rfft(Phi) * fft.rfft(Psi), Phi.shape[1])
+
+
+def tuple_map(base: str, columns: Sequence[int], D: int, rng: np.random.Generator, dtype: Any = np.float32) -> TupleMap:
+    """One draw of any product sketch, or of TensorSketch, for inputs of the given numbers of columns."""
+    return (ConvolvedMap if base.endswith("tensorsketch") else TupleMap)(base, columns, D, rng, dtype)

@@ -81,7 +81,7 @@ class AffineClosedForm(Affine, ClosedForm):
     base: ClosedForm
 
     def variance(self, X: Array, Y: Array, D: int) -> Array:
-        X, Y = (_augment(Z, np.empty((len(Z), Z.shape[1] + (self.bias > 0))), self) for Z in (X, Y))
+        X, Y = (augment(Z, np.empty((len(Z), Z.shape[1] + (self.bias > 0))), self) for Z in (X, Y))
         return self.base.variance(X, Y, D)
 
 
@@ -92,7 +92,8 @@ def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
     return (AffineClosedForm if isinstance(base, ClosedForm) else Affine)(base, gamma, bias)
 
 
-def _augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
+def augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
+    """(√γ x, √ν) of every row."""
     np.multiply(X, sqrt(affine.gamma), out=into[:, : X.shape[1]], casting="same_kind")
     into[:, X.shape[1] :] = sqrt(affine.bias)
     return into
@@ -105,7 +106,7 @@ class AffineMap(FeatureMap):
 
     def write(self, X: Array, out: Array) -> None:
         rows = scratch("augmented", (len(X), self.base.d), np.empty(0, self.dtype).real.dtype)
-        self.base.write(_augment(X, rows, self), out)
+        self.base.write(augment(X, rows, self), out)
 
 
 class Concatenated(FeatureMap):

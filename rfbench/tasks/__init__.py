@@ -3,15 +3,21 @@
 from typing import Any
 
 from rfbench.registry import build, find
+from rfbench.tasks.attention import Attention
 from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.gpc import GPC
+from rfbench.tasks.gpc_svi import GPCSVI
 from rfbench.tasks.gpr import GPR
 from rfbench.tasks.kernel_error import KernelError
+from rfbench.tasks.kid import KID
 from rfbench.tasks.variance import Variance
 from rfbench.tasks.vector_field import VectorField
 
 __all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
 
-TASKS: dict[str, type[Task]] = {cls.name: cls for cls in (KernelError, Variance, GPR, VectorField)}
+TASKS: dict[str, type[Task]] = {
+    cls.name: cls for cls in (KernelError, Variance, GPR, GPC, GPCSVI, KID, Attention, VectorField)
+}
 
 
 def make_task(name: str, **options: Any) -> Task:

@@ -1,14 +1,19 @@
 """A task measures features against an exact answer that never saw the sketch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
+
+from numpy.typing import NDArray
 
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.sketches import FeatureMap, Sketch
+
+Array = NDArray[Any]
+KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
 
 class Measure(NamedTuple):
@@ -31,6 +36,7 @@ class Trial:
     seed: int
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
+    show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,20 @@ class Task(ABC):
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        """Why this sketch cannot be measured, or None."""
+    @classmethod
+    def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The config of a data set in place of the one chosen, where the task's options name its rows."""
         return None
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        """Why this sketch or this kernel cannot be measured, or None."""
+        if getattr(kernel, "length_scale", None) == "likelihood":
+            return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
+        return None
+
+    def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
+        """The kernel with what it takes from training rows."""
+        return kernel.fit(X)
 
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Any:

@@ -1,126 +1,151 @@
 """Gaussian process regression with features in place of the kernel [Wacker 2022, 1.2, 5.4.1 and B.3].
 
-Labels are centred on the training rows; k = σ² k₀ with σ² their variance unless a number is given.  The error and
-the likelihood are of all rows; the divergence from the exact process is of both fitted to the same `reference_rows`
-training rows, at as many test rows.  The noise is chosen once for a data set, kernel and seed, whatever the sketch.
+Labels are centred on the training rows; k = σ² k₀ with σ² their variance unless a number is given.  With G = ΦᴴΦ =
+QΛQᴴ of the baseline sketch and λ = σₙ²/σ², one eigendecomposition serves the whole grid of noises:
+
+    μ(x) = Φ(x)ᵀQ (Λ + λI)⁻¹ QᴴΦᴴy,      σ²(x) = σₙ² Σⱼ |Φ(x)ᵀQ|ⱼ² / (Λⱼ + λ)                              (1)
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from time import perf_counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Columns, Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.exponential import Scaled
+from rfbench.results.cache import cached
 from rfbench.seeds import rng_for
-from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.exact_gp import GRID, choose_noise
-from rfbench.tasks.scores import Scores, kl
-from rfbench.tasks.solve import Dual, Primal, fit, sliced
-from rfbench.tasks.tiles import MOST_ROWS
+from rfbench.sketches import FeatureMap, Sketch
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial
+from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
+from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, sliced
+from rfbench.tasks.gram import Blocks, doubles, gram
+from rfbench.tasks.likelihood import Given, Hyperparameters, maximize
+from rfbench.tasks.posterior import Groups, Model, Posterior
+from rfbench.tasks.scores import Scores, negative_log_likelihood
+from rfbench.tasks.stopwatch import Stopwatch
 
 Array = NDArray[Any]
-AT_ONCE = 4096  # test rows
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """The exact process on a subset, and the numbers that all sketches share."""
-
-    X: Array
-    y: Array  # centred
-    X_test: Array
-    mean: Array  # of f, centred, at the test rows
-    variance: Array
-    shift: float  # the mean of the training labels
-    signal: float
-    noise: float
+GRID = 2.0 ** np.arange(-15, 16)  # of the noise variance, over the variance of the labels
+WORDS = {"noise": ("auto", "likelihood"), "signal": ("label_variance", "likelihood")}
 
 
 @dataclass(frozen=True)
-class GPR(Task):
+class GPR(GaussianProcess):
     """Error, likelihood and divergence from the exact process; noise and signal are variances in units of labels²."""
 
     name = "gpr"
     noise: float | str = "auto"
-    signal: float | str = "label_variance"
-    reference_rows: int = 2000
 
     def __post_init__(self) -> None:
-        for key, word in (("noise", "auto"), ("signal", "label_variance")):
+        super().__post_init__()
+        for key, words in WORDS.items():
             value = getattr(self, key)
-            good = value == word or (not isinstance(value, str) and 0 < value < np.inf)
-            require(good, f"task.{key}", f"{word} or a number above 0", value)
-        require(
-            2 <= self.reference_rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", self.reference_rows
-        )
+            good = value in words or (not isinstance(value, str) and 0 < value < np.inf)
+            require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if self.noise == "auto":
+            baseline_name(kernel, "task.noise")  # or a word on what to do
+        if "likelihood" in (self.noise, self.signal) and not isinstance(kernel, Scaled):
+            return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{kernel.name}'"
+        return None
+
+    def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
+        kernel = kernel.fit(X)
+        if not isinstance(kernel, Scaled) or kernel.length_scale != "likelihood":
+            return kernel
+        if np.issubdtype(y.dtype, np.integer):
+            raise InputError("kernel.length_scale=likelihood needs numbers to predict, and these labels are classes")
+        y = y - y.mean()
+        found = most_likely(kernel, X, y, (None, self._signal(np.mean(y**2)), given(self.noise)))
+        return replace(kernel, length_scale=found.length_scale)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
-        dataset = split.train.part.dataset
-        if dataset.classes is not None:
-            raise InputError(
-                f"task=gpr needs numbers to predict, and dataset '{dataset.name}' has classes; use dataset=diabetes"
-            )
-        X, y, labels = survey(split.train, self.reference_rows, rng_for(seed, "gpr", "train"))
+        labels = label_moments(split.train)
         shift, variance = float(labels.mean), float(labels.squares / labels.n)
-        if not 0 < variance < np.inf:
-            raise InputError(f"task=gpr needs labels that differ and are finite; those of '{dataset.name}' are not")
-        signal = variance if isinstance(self.signal, str) else float(self.signal)
+        signal, noise = self._signal(variance), given(self.noise)
+        if "likelihood" in (self.signal, self.noise):
+            assert isinstance(kernel, Scaled)
+            X, y = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+            found = most_likely(kernel, X, y - shift, (float(kernel.length_scale), signal, noise))
+            signal, noise = found.signal, found.noise if self.noise == "likelihood" else noise
+        assert signal is not None
+        X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpr", "train"))
         y = y - shift
-        if isinstance(self.noise, str):
-            noise = choose_noise(kernel, X, y, signal, variance * GRID, rng_for(seed, "gpr", "validation"))
-        else:
-            noise = float(self.noise)
-        X_test = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
-        exact = fit(ExactMap(kernel, X.shape[1], np.float64), [(X, y)], len(X), signal, noise, engine)
-        return Reference(X, y, X_test, *exact(X_test, engine), shift, signal, noise)
+        if noise is None:
+            features = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise")
+            depends_on = (kernel, features.D, seed, X, y, shift, variance, labels.n, signal)
+            (chosen,) = cached(
+                "noise",
+                depends_on,
+                lambda: (least_loss(features, split.train, shift, signal, variance * GRID, seed, engine),),
+            )
+            noise = float(chosen)
+        X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
+        model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
+        return exact_reference(kernel, [lambda: [(X, y)]], X_test, model, np.array([shift]), engine)
 
-    def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
-        ref, train, engine, features = reference, trial.split.train, trial.engine, trial.draw(0)
-        start = perf_counter()
-        centred = ((X, y - ref.shift) for X, y in train.blocks())
-        posterior = fit(features, centred, len(train), ref.signal, ref.noise, engine)
-        fitted = perf_counter()
-        scores = predict(posterior, trial.split.test, ref, engine)
-        predicted = perf_counter()
-        jitter = posterior.factor.jitter
-        if len(train) > len(ref.X):
-            posterior = fit(features, [(ref.X, ref.y)], len(ref.X), ref.signal, ref.noise, engine)
-        divergence = kl(*posterior(ref.X_test, engine), ref.mean, ref.variance)
+    def _signal(self, variance: float) -> float | None:
+        return float(variance) if self.signal == "label_variance" else given(self.signal)
 
+    def groups(self, train: Prepared, shift: Array) -> Groups:
+        return [lambda: centred(train, float(shift[0]))]
+
+    def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
+        scores, noise = Scores(), 1 / float(reference.model.W[0, 0])
+        for X, y in sliced(test.blocks()):
+            mean, variance = (part[:, 0] for part in posterior(X, trial.engine))
+            scores.add(y, mean + reference.shift[0], variance + noise)
         yield Measure("rmse", np.sqrt(scores.mse))
         yield Measure("nmse", scores.nmse)
         yield Measure("mnll", scores.mnll)
-        yield Measure("kl", float(divergence.mean()))
-        yield Measure("noise_variance", ref.noise)
-        if jitter := max(jitter, posterior.factor.jitter):
-            yield Measure("jitter", jitter)
-        yield Measure("fit_seconds", fitted - start, "s")
-        yield Measure("predict_seconds", predicted - fitted, "s")
+        yield Measure("noise_variance", noise)
 
 
-def predict(posterior: Primal | Dual, test: Prepared, reference: Reference, engine: Local) -> Scores:
-    scores = Scores()
-    for X, y in sliced(test.blocks(), AT_ONCE):
-        mean, variance = posterior(X, engine)
-        scores.add(y, mean + reference.shift, variance + reference.noise)
-    return scores
+def given(value: float | str) -> float | None:
+    """The number, if it is one."""
+    return None if isinstance(value, str) else float(value)
 
 
-def survey(part: Prepared, count: int, rng: np.random.Generator) -> tuple[Array, Array, Columns]:
-    """At most `count` rows with their labels, drawn without replacement, and the moments of all labels: one pass."""
-    which = np.sort(rng.choice(len(part), min(count, len(part)), replace=False))
-    labels, rows, seen = Columns(), [], 0
-    for X, y in part.blocks():
+def most_likely(kernel: Scaled, X: Array, y: Array, known: Given) -> Hyperparameters:
+    """Maximise the marginal likelihood, unless this machine has done so before."""
+    (found,) = cached("likelihood", (kernel, X, y, known), lambda: (np.array(maximize(kernel, X, y, known)),))
+    return Hyperparameters(*found.tolist())
+
+
+def label_moments(train: Prepared) -> Columns:
+    dataset, labels = train.part.dataset, Columns()
+    if dataset.classes is not None:
+        raise InputError(f"task=gpr needs numbers to predict, and dataset '{dataset.name}' has classes; use task=gpc")
+    for y in train.part.labels():
         labels.add(y)
-        low, high = np.searchsorted(which, (seen, seen + len(X)))
-        rows.append((X[which[low:high] - seen], y[which[low:high] - seen]))
-        seen += len(X)
-    X, y = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return X, y, labels
+    if not 0 < labels.squares < np.inf:
+        raise InputError(f"task=gpr needs labels that differ and are finite; those of '{dataset.name}' are not")
+    return labels
+
+
+def centred(train: Prepared, shift: float) -> Blocks:
+    return ((X, y - shift) for X, y in train.blocks())
+
+
+def least_loss(
+    features: FeatureMap, train: Prepared, shift: float, signal: float, grid: Array, seed: int, engine: Local
+) -> Array:
+    """The noise of the grid with the least MNLL on rows that were left out: equation (1)."""
+    rest, left_out = train.divided(VALIDATION, rng_for(seed, "gpr", "validation"))
+    G, r = gram(features, centred(rest, shift), engine, Stopwatch())
+    eigenvalues, Q = eigh(G, lower=False, overwrite_a=True, driver="evd")
+    weights = 1 / (np.maximum(eigenvalues, 0)[:, None] + grid / signal)
+    losses = np.zeros(len(grid))
+    for X, y in sliced(centred(left_out, shift)):
+        P = doubles(features, X, engine) @ Q
+        mean, variance = P @ (weights * (Q.T @ r)[:, None]), grid * (P**2 @ weights)
+        losses += negative_log_likelihood(y[:, None], mean, variance + grid).sum(0)
+    return grid[losses.argmin()]

@@ -15,6 +15,7 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
 from rfbench.seeds import rng_for
+from rfbench.sketches import FeatureMap
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.tiles import MOST_ROWS, products, tiles
 
@@ -37,13 +38,9 @@ class KernelError(Task):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, float]:
         """(X, K, ‖K‖₂)."""
-        X = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
-        p = kernel.size(X.shape[1])
-        X = X[:: min(p, max(len(X) // 2, 1))]
-        K = np.empty((p * len(X), p * len(X)))
-        for (i, j), tile in engine.map(lambda ij: (ij, kernel.gram(X[ij[0]], X[ij[1]])), tiles(len(X))):
-            i, j = entries(i, p), entries(j, p)
-            K[i, j], K[j, i] = tile, tile.T
+        X, _ = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
+        X = X[:: min(kernel.size(X.shape[1]), max(len(X) // 2, 1))]
+        K = exact_matrix(kernel, X, engine)
         if not np.isfinite(K).all() or not K.any():
             what = "zero" if np.isfinite(K).all() else "not finite"
             raise InputError(f"the kernel of these rows is {what}; change the kernel's numbers or dataset.prepare")
@@ -52,23 +49,7 @@ class KernelError(Task):
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
         X, K, norm = reference
         p = len(K) // len(X)
-        features, seconds = trial.draw(0), 0.0
-        error = -K  # of the real part, which is what a model uses
-        imaginary = np.zeros_like(K) if np.issubdtype(features.dtype, np.complexfloating) else None
-        for part in features.parts():
-            Phi = part.empty(len(X))
-            Phi.fill(0)  # fresh pages are the system's work, not the sketch's
-            start = perf_counter()
-            trial.engine.transform(part, X, Phi)
-            seconds += perf_counter() - start
-            for i, j, tile in products(part, Phi, trial.engine):
-                i, j = entries(i, p), entries(j, p)
-                error[i, j] += tile.real
-                error[j, i] = error[i, j].T
-                if imaginary is not None:
-                    imaginary[i, j] += tile.imag
-                    imaginary[j, i] = -imaginary[i, j].T
-
+        error, imaginary, seconds = deviation(trial.draw(0), X, K, trial.engine)
         squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
         yield Measure("rel_frobenius", np.sqrt(squared) / scale)
         if imaginary is not None:
@@ -81,6 +62,36 @@ class KernelError(Task):
             blocks = error.reshape(len(X), p, len(X), p).swapaxes(1, 2)
             yield Measure("max_block_norm", float(max(np.linalg.norm(row, 2, axis=(1, 2)).max() for row in blocks)))
         yield Measure("transform_seconds", seconds, "s")
+
+
+def exact_matrix(kernel: Kernel, X: Array, engine: Local) -> Array:
+    """K of all pairs of rows."""
+    p = kernel.size(X.shape[1])
+    K = np.empty((p * len(X), p * len(X)))
+    for (i, j), tile in engine.map(lambda ij: (ij, kernel.gram(X[ij[0]], X[ij[1]])), tiles(len(X))):
+        i, j = entries(i, p), entries(j, p)
+        K[i, j], K[j, i] = tile, tile.T
+    return K
+
+
+def deviation(features: FeatureMap, X: Array, K: Array, engine: Local) -> tuple[Array, Array | None, float]:
+    """K̂ − K, its real part, which is what a model uses, and its imaginary part if there is one; seconds of Φ(X)."""
+    error, seconds, p = -K, 0.0, len(K) // len(X)
+    imaginary = np.zeros_like(K) if np.issubdtype(features.dtype, np.complexfloating) else None
+    for part in features.parts():
+        Phi = part.empty(len(X))
+        Phi.fill(0)  # fresh pages are the system's work, not the sketch's
+        start = perf_counter()
+        engine.transform(part, X, Phi)
+        seconds += perf_counter() - start
+        for i, j, tile in products(part, Phi, engine):
+            i, j = entries(i, p), entries(j, p)
+            error[i, j] += tile.real
+            error[j, i] = error[i, j].T
+            if imaginary is not None:
+                imaginary[i, j] += tile.imag
+                imaginary[j, i] = -imaginary[i, j].T
+    return error, imaginary, seconds
 
 
 def entries(rows: slice, p: int) -> slice:

@@ -1,9 +1,11 @@
-"""Scores of Gaussian predictions.
+"""Scores of predictions, summed over blocks of test rows.
 
     MNLL = mean ½ (log 2πs² + (y − μ)²/s²),      s² = σ²(x) + σ²_noise                                   (1)
-    KL(approx‖exact) = ½ (r − 1 − log r + (μₑ − μₐ)²/σₑ²),      r = σₐ²/σₑ²                             (2)
+    MNLL = mean −log p(class of the row)                                                                 (2)
+    KL(approx‖exact) = ½ (r − 1 − log r + (μₑ − μₐ)²/σₑ²),      r = σₐ²/σₑ²                             (3)
 
-(2) is what Wacker 2022, Eq. B.23 means, where ratio and logarithm are exchanged; it is of f, without the noise.
+(1) is for numbers, (2) for classes.  (3) is what Wacker 2022, Eq. B.23 means, where ratio and logarithm are
+exchanged; it is of f, without the noise.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from rfbench.datasets.prepare import Columns
 
 Array = NDArray[Any]
+BINS = 15  # of the calibration error
 
 
 def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
@@ -23,16 +26,18 @@ def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
 
 
 def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -> Array:
-    """Equation (2) of every row."""
+    """Equation (3) of every number."""
     if min(variance.min(), exact_variance.min()) <= 0:
-        raise ArithmeticError("a posterior variance is not above zero, so kl is not defined; set a larger task.noise")
+        raise ArithmeticError(
+            "a posterior variance is not above zero, so kl is not defined; use dtype=float64 or a larger task.noise"
+        )
     r = variance / exact_variance
     return 0.5 * (r - 1 - np.log(r) + (exact_mean - mean) ** 2 / exact_variance)
 
 
 @dataclass
 class Scores:
-    """Sums over blocks of test rows."""
+    """Of numbers."""
 
     labels: Columns = field(default_factory=Columns)
     squares: float = 0.0
@@ -56,3 +61,36 @@ class Scores:
     @property
     def mnll(self) -> float:
         return self.losses / self.labels.n
+
+
+@dataclass
+class ClassScores:
+    """Of classes, from the logarithms of their probabilities."""
+
+    n: int = 0
+    wrong: int = 0
+    losses: float = 0.0
+    bins: Array = field(default_factory=lambda: np.zeros((2, BINS)))  # Σ probability of the answer, Σ right answers
+
+    def add(self, y: Array, log_p: Array) -> None:
+        answer = log_p.argmax(1)
+        right, p = answer == y, np.exp(log_p.max(1))
+        self.n += len(y)
+        self.wrong += int(np.sum(~right))
+        self.losses -= float(np.sum(log_p[np.arange(len(y)), y]))
+        place = np.minimum((p * BINS).astype(int), BINS - 1)
+        for total, weights in zip(self.bins, (p, right), strict=True):
+            total += np.bincount(place, weights, BINS)
+
+    @property
+    def error(self) -> float:
+        return self.wrong / self.n
+
+    @property
+    def mnll(self) -> float:
+        return self.losses / self.n
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean distance of the probability of the answer from how often it is right, over bins of it [Guo 2017]."""
+        return float(np.abs(self.bins[0] - self.bins[1]).sum() / self.n)

@@ -45,11 +45,11 @@ class Variance(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact | Identity):
             return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
-        return None
+        return super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array]:
         """(rows, two rows of each pair, variances that are nothing but rounding)."""
-        X = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
+        X, _ = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
         if len(X) < 2:
             raise InputError("task=variance needs pairs of test rows, and there is one row. Use a larger data set")
         i, j = np.triu_indices(len(X), 1)

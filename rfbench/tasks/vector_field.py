@@ -63,8 +63,8 @@ class VectorField(Task):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
         train, data = split.train, split.train.part.dataset
-        X = train.sample(SAMPLE, rng_for(seed, "vector_field"))
-        Y = train.part.targets(SAMPLE, rng_for(seed, "vector_field"))
+        X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
+        Y = train.part.dataset.targets(y)
         d, p, q = X.shape[1], Y.shape[1], kernel.size(X.shape[1])
         if q not in (1, p):
             raise InputError(
@@ -125,8 +125,8 @@ def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[lis
 
 def arrows(f: Callable[[Array], Array], test: Prepared, count: int) -> Iterator[Measure]:
     """Place, field and prediction at some test rows, the same for every seed, two numbers each, for the figure."""
-    X = test.sample(count, rng_for(0, "vector_field", "arrows"))
-    Y = test.part.targets(count, rng_for(0, "vector_field", "arrows"))
+    X, y = test.sample(count, rng_for(0, "vector_field", "arrows"))
+    Y = test.part.dataset.targets(y)
     for i, numbers in enumerate(np.hstack((X, Y, f(X)))):
         for name, value in zip(("x0", "x1", "field0", "field1", "predicted0", "predicted1"), numbers, strict=True):
             yield Measure(f"arrow_{name}_{i:03d}", float(value))

@@ -14,7 +14,7 @@ from rfbench.datasets.fingerprints import FINGERPRINTS
 from rfbench.datasets.sources import SOURCES
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
-IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "usps"}
+IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "cifar10_efficientnet", "usps"}
 
 
 def test_every_set_has_a_yaml_and_every_yaml_a_set():
@@ -29,7 +29,8 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     config = yaml.safe_load(text)
     assert config["name"] == name
     if name not in GENERATED:
-        assert config["prepare"] == (["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"])
+        usual = ["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"]
+        assert config["prepare"] == (["center"] if name == "uk_house_prices" else usual)
         assert set(config) == {"name", "prepare"}
 
 

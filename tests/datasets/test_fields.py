@@ -41,7 +41,7 @@ def test_noise_is_on_training_rows_or_on_all():
 def test_the_gradient_is_that_of_the_mixture_and_its_rotation_has_no_divergence():
     data, rotated = made("five_gaussians"), made("five_gaussians", field="rotated")
     X = data.X.read(0, 4000) * 2  # prepared rows are raw ones over the scale
-    np.testing.assert_array_equal(split(data, 0)[0].sample(3000, np.random.default_rng(0)), X[:3000])
+    np.testing.assert_array_equal(split(data, 0)[0].sample(3000, np.random.default_rng(0))[0], X[:3000])
 
     def scalar(x):
         centres = ((0, 0, 1), (0, 1, 1), (0, -1, 1), (-1, 0, -1), (1, 0, -1))
@@ -70,8 +70,9 @@ def test_drawn_training_rows_are_some_of_them_and_others_for_every_seed():
     X, y = (np.concatenate(column) for column in zip(*some.blocks(), strict=True))
     np.testing.assert_array_equal(X[:, 0], y)
     assert set(y) < set(np.concatenate([y for _, y in train.blocks()]))
-    np.testing.assert_array_equal(some.sample(50, np.random.default_rng(0))[:, 0], y)
-    np.testing.assert_array_equal(some.targets(50, np.random.default_rng(0))[:, 0], y)
+    drawn = some.sample(50, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn[0][:, 0], y)
+    np.testing.assert_array_equal(drawn[1], y)
     assert not np.array_equal(split(data, 4, 50)[0].index, some.index)
     assert len(split(data, 3, 5000)[0]) == 900
     assert len(prepared_split(data, Preparation(()), 3, float, 50).train) == 50

@@ -1,6 +1,8 @@
 """Every set at hand loads with its published shape, classes and values."""
 
 import gzip
+import io
+import lzma
 import time
 
 import numpy as np
@@ -64,6 +66,15 @@ def test_mnist_pixels_are_the_bytes_of_the_file(load_real, data_dir):
     with gzip.open(data_dir / "mnist" / "t10k-images-idx3-ubyte.gz") as handle:
         pixels = np.frombuffer(handle.read()[16:], np.uint8).reshape(10_000, 784)
     np.testing.assert_array_equal(load_real("mnist").X.read(60_000, 70_000), pixels)
+
+
+def test_efficientnet_features_are_squares_times_the_scale_of_the_column(load_real, data_dir):
+    data, folder = load_real("cifar10_efficientnet"), data_dir / "cifar10_efficientnet"
+    with lzma.open(folder / "test_features.npy.xz") as handle:
+        q = np.load(io.BytesIO(handle.read()))
+    features = data.X.read(50_000, 60_000)
+    np.testing.assert_allclose(features, (q / 255) ** 2 * np.load(folder / "scale.npy"), rtol=1e-6)
+    np.testing.assert_array_equal(data.y.read(50_000, 60_000), np.load(data_dir / "cifar10" / "test_labels.npy"))
 
 
 def test_mnist_train_counts(load_real):

@@ -54,7 +54,15 @@ def test_hadamard_by_products(d):
     U = np.random.default_rng(0).standard_normal((d, 3))
     assert np.prod(factors(d)) == d
     assert max(factors(d)) <= 64
-    np.testing.assert_allclose(transform(U.copy(), np.empty_like(U)), hadamard(d) @ U, atol=1e-9)
+    np.testing.assert_allclose(transform(U.copy(), np.empty_like(U), d), hadamard(d) @ U, atol=1e-9)
+
+
+@pytest.mark.parametrize(("d", "rows"), [(2, 1), (64, 33), (128, 65), (512, 1), (512, 257), (2048, 1025), (8192, 4500)])
+def test_hadamard_of_padding_needs_no_zeros(d, rows):
+    U = np.full((d, 2), np.nan)  # whatever a buffer held before
+    U[:rows] = np.random.default_rng(0).standard_normal((rows, 2))
+    wanted = hadamard(d)[:, :rows] @ U[:rows]
+    np.testing.assert_allclose(transform(U, np.full_like(U, np.nan), rows), wanted, atol=1e-9)
 
 
 def test_padding_is_the_next_power_of_two():

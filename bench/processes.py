@@ -1,0 +1,81 @@
+"""Gaussian processes against their BLAS floor, timed in the same process, turn by turn.
+
+classes        features and Gram matrices of ten classes over those of one
+gram           accumulation of the Gram matrix over a plain syrk of the same rows and features, on as many threads
+cholesky       factorisation by tiles over that of LAPACK, on as many threads
+"""
+
+import argparse
+import os
+
+import numpy as np
+from scipy.linalg import blas
+from scipy.linalg import cholesky as lapack
+from threadpoolctl import threadpool_limits
+from transforms import best_of
+
+from rfbench.engines import Local
+from rfbench.kernels import make_kernel
+from rfbench.sketches import make_sketch
+from rfbench.tasks.cholesky import factor
+from rfbench.tasks.gram import gram
+from rfbench.tasks.posterior import collect
+from rfbench.tasks.stopwatch import Stopwatch
+
+CLASSES = 10
+
+
+def measure(rows: int, d: int, D: int, sketch: str, turns: int) -> dict[str, float]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, d), np.float32) / np.float32(np.sqrt(d))
+    y, ones = rng.integers(0, CLASSES, rows), np.ones(rows)
+    features = make_sketch(sketch, make_kernel("polynomial", 3)).sample(d, D, rng)
+    groups = [lambda c=c: [(X[y == c], ones[y == c])] for c in range(CLASSES)]
+    Phi = features(X[: min(rows, 4096)])
+    watch = Stopwatch()
+
+    def plain_syrk() -> None:
+        with threadpool_limits(engine.workers):
+            for _ in range(-(-rows // len(Phi))):
+                blas.ssyrk(1.0, Phi.T if Phi.flags.c_contiguous else Phi, trans=not Phi.flags.c_contiguous)
+
+    def plain_cholesky() -> None:
+        with threadpool_limits(engine.workers):
+            lapack(A, check_finite=False)
+
+    with Local().running() as engine:
+        work = {
+            "one": lambda: collect(features, [lambda: [(X, ones)]], rows, engine, Stopwatch()),
+            "ten": lambda: collect(features, groups, rows, engine, Stopwatch()),
+            "gram": lambda: gram(features, [(X, ones)], engine, watch),
+            "syrk": plain_syrk,
+        }
+        seconds = best_of(turns, work)
+        accumulation = watch["gram"] / turns
+        A = gram(features, [(X[: 2 * D], ones[: 2 * D])], engine, Stopwatch())[0] + np.eye(D)
+        more = best_of(turns, {"tiles": lambda: factor(A.copy, engine), "lapack": plain_cholesky})
+    return {
+        "classes": seconds["ten"] / seconds["one"],
+        "gram": accumulation / seconds["syrk"],
+        "cholesky": more["tiles"] / more["lapack"],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=20_480)
+    parser.add_argument("--columns", type=int, default=784)
+    parser.add_argument("--features", type=int, nargs="+", default=[4096])
+    parser.add_argument("--sketches", nargs="+", default=["ctr_tensorsrht", "rademacher"])
+    parser.add_argument("--turns", type=int, default=5)
+    options = parser.parse_args()
+    print(f"{options.rows} x {options.columns} float32, {os.cpu_count()} cores, best of {options.turns}")
+    print(f"{'sketch':<20}{'features':>10}{'classes':>10}{'gram':>10}{'cholesky':>10}")
+    for sketch in options.sketches:
+        for D in options.features:
+            found = measure(options.rows, options.columns, D, sketch, options.turns)
+            print(f"{sketch:<20}{D:>10}" + "".join(f"{value:>10.2f}" for value in found.values()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Gram matrices of features, from rows that are seen once: ΦᴴΦ of all features, ΦΦᴴ of all rows.
+
+A product of one block is in the precision of the features, the sum over blocks in double.  Only tiles of the upper
+triangle are computed, each call of BLAS with one thread; blocks have fixed sizes and are summed in order.  So
+neither workers nor the blocks in which rows are read change a bit of ΦᴴΦ.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.blocks import spans
+from rfbench.engines import Local
+from rfbench.sketches import FeatureMap
+from rfbench.tasks.stopwatch import Stopwatch
+from rfbench.tasks.tiles import TILE, products, tiles
+
+Array = NDArray[Any]
+Blocks = Iterable[tuple[Array, Array]]  # (X, y)
+NUMBERS = 1 << 24  # of Φ held at once
+ROWS = 2048  # of a block: enough to hide the sums in double, few enough for sums of singles
+
+
+def wide(features: FeatureMap) -> np.dtype[Any]:
+    """The double precision type of the features."""
+    return np.result_type(features.dtype, np.float64)
+
+
+def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> tuple[Array, Array]:
+    """ΦᴴΦ, its upper triangle, and Φᴴy."""
+    G, r = np.zeros((features.D, features.D), wide(features)), np.zeros(features.D, wide(features))
+    for Phi, y in filled(features, blocks, engine, watch):
+
+        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y) -> None:
+            left = Phi[:, ij[0]].conj().T
+            G[ij] += left @ Phi[:, ij[1]]
+            if ij[0] == ij[1]:
+                r[ij[0]] += left @ y
+
+        with watch("gram"):
+            engine.run(add, tiles(features.D))
+    return G, r
+
+
+def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
+    """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
+    size = min(ROWS, max(NUMBERS // features.D, 1))
+    held, labels, have = features.empty(size), np.empty(size), 0
+    for X, y in blocks:
+        while len(X):
+            here = slice(have, min(have + len(X), size))
+            count = here.stop - have
+            with watch("features"):
+                engine.transform(features, X[:count], held[here])
+            labels[here], X, y, have = y[:count], X[count:], y[count:], here.stop
+            if have == size:
+                yield held, labels
+                have = 0
+    if have:
+        yield held[:have], labels[:have]
+
+
+def kernel_matrix(features: FeatureMap, X: Array, engine: Local) -> Array:
+    """K̂ of all pairs of rows, its upper triangle."""
+    K = np.zeros((len(X), len(X)), wide(features))
+    for part in features.parts():
+        for i, j, tile in products(part, doubles(part, X, engine), engine):
+            K[i, j] += tile
+    return K
+
+
+def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tuple[Array, Array]:
+    """k̂ of all rows of X with all of Y, and of those of X with themselves."""
+    K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))
+    for part in features.parts():
+        Phi, Psi = doubles(part, X, engine), doubles(part, Y, engine)
+        diagonal += part.paired(Phi, Phi)[:, 0].real
+
+        def add(span: tuple[int, int], part: FeatureMap = part, Phi: Array = Phi, Psi: Array = Psi) -> None:
+            K[slice(*span)] += part.product(Phi[slice(*span)], Psi)
+
+        engine.run(add, spans(len(X), TILE))
+    return K, diagonal
+
+
+def doubles(features: FeatureMap, X: Array, engine: Local) -> Array:
+    """Φ(X) in double precision."""
+    return engine.transform(features, X, features.empty(len(X))).astype(wide(features), copy=False)
