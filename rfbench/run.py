@@ -95,6 +95,11 @@ def _count(job: Job, given: int | str, dataset: Dataset) -> int:
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
     """One split, one exact answer, and a trial for each number of features."""
+    if len(dataset.y.shape) > 1 and not job.task.several_outputs:
+        raise InputError(
+            f"task={job.task.name} is for one output, and dataset '{dataset.name}' has {dataset.y.shape[1]}; "
+            "use task=vector_field"
+        )
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
     sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
     kernel = job.task.fit(job.kernel, sample, labels).fit_targets(dataset.targets(labels))

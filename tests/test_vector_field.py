@@ -76,6 +76,13 @@ def test_stochastic_gradients_come_near(name):
     assert np.linalg.norm(found - wanted) < 0.02 * np.linalg.norm(wanted)
 
 
+def test_stochastic_gradients_do_not_diverge_by_a_short_last_batch():
+    """A batch of one row, with the step of the 256 before it, would give an error of thousands here."""
+    data = load(FIELD | {"rows": 257}, data_dir=None, download=False)
+    task = make_task("vector_field", solver="sgd", alpha=1e-4, epochs=60)
+    assert run(task, data, "orff_curl_free", make_kernel("curl_free", 1, length_scale=0.2), 400)["nmse"] < 0.3
+
+
 def test_scalar_features_are_the_ridge_regression_of_scikit_learn():
     from sklearn.linear_model import Ridge
 
@@ -102,9 +109,20 @@ def test_cross_validation_is_the_loop_over_folds(kernel):
             wanted[i] += error @ error
     with Local(2).running() as engine:
         blocks = [(X[:20], Y[:20]), (X[20:], Y[20:])]  # whole turns of the four folds
-        found = sums(features, blocks, 2, 4, engine)
+        found = sums(features, blocks, (N, 2), 4, engine)
     np.testing.assert_allclose(Primal(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
     np.testing.assert_allclose(Dual(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
+
+
+@pytest.mark.parametrize("q", [1, 2])  # rows, or blocks of two outputs
+def test_a_thinned_problem_is_that_of_some_rows(q):
+    K = np.arange(float(N * q) ** 2).reshape(N * q, N * q)
+    problem = Dual(K, np.eye(2 // q), Y, 4, 1.5)
+    assert problem.thinned(N * q).K.shape == K.shape
+    thin = problem.thinned(25 * q)  # every third row
+    np.testing.assert_array_equal(thin.Y, Y[::3])
+    kept = np.repeat(np.arange(N) % 3 == 0, q)
+    np.testing.assert_array_equal(thin.K, K[kept][:, kept])
 
 
 @KERNEL
@@ -245,4 +263,5 @@ def test_refusals_are_one_line(rfbench):
     )
     words = ("sketch=exact", "kernel=curl_free", "dataset=five_gaussians")
     one_line(rfbench(task, *words), "a matrix of 20000 rows", "train_rows=5000")
+    one_line(rfbench("task=gpr", "sketch=rff", "dataset=five_gaussians"), "has 2; use task=vector_field")
     one_line(rfbench(task, "sketch=rff", "train_rows=0"), "train_rows must be null or at least 1")

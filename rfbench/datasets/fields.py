@@ -49,9 +49,8 @@ class Responses:
         Y = np.empty((len(index), len(self.L)))
         for start, stop in spans(len(index), BLOCK):
             which: Any = index[start:stop]
-            Y[start:stop] = self.f(self.rows.take(which)) + (which < self.noisy)[:, None] * (
-                noise.take(which) @ self.L.T
-            )
+            drawn = noise.take(which) @ self.L.T
+            Y[start:stop] = self.f(self.rows.take(which)) + np.where(which[:, None] < self.noisy, drawn, 0)
         return Y
 
 
@@ -101,6 +100,5 @@ def noise_of(config: Mapping[str, Any]) -> float:
 def responses(config: Mapping[str, Any], d: int, f: Function, L: NDArray[np.float64], scale: float = 1.0) -> Dataset:
     train, n = config["rows"], config["rows"] + config["test_rows"]
     X = Drawn("uniform", n, d, 1.0)
-    return Dataset(
-        config["name"], X, Responses(X, f, L, n if config["noise_on"] == "all" else train), None, train, scale
-    )
+    Y = Responses(X, f, L, n if config["noise_on"] == "all" else train)
+    return Dataset(config["name"], X, Y, None, train, scale)

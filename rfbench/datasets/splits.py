@@ -36,13 +36,14 @@ class Part:
         """(X, y) as published, block by block, in order; all rows, or those of one class."""
         n, d = self.dataset.X.shape
         for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
-            chosen = self.chosen(start, stop)
-            y = self.dataset.y.read(start, stop)
+            chosen, (X, y) = self.chosen(start, stop), (self.dataset.X, self.dataset.y)
             if label is not None:
-                chosen &= y == label
-            if chosen.any():
-                X = self.dataset.X.read(start, stop)
-                yield self.checked(X[chosen], start + np.flatnonzero(chosen)), y[chosen]
+                chosen &= y.read(start, stop) == label
+            rows = start + np.flatnonzero(chosen)
+            if 2 * len(rows) > stop - start:
+                yield self.checked(X.read(start, stop)[chosen], rows), y.read(start, stop)[chosen]
+            elif len(rows):  # those alone: labels may be computed when they are read
+                yield self.checked(X.take(rows), rows), y.take(rows)
 
     def labels(self) -> Iterator[Array]:
         """y alone, block by block, in order."""

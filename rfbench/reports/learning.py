@@ -33,13 +33,18 @@ def curves(ax: "Axes", part: "pd.DataFrame") -> None:
         name = f"{sketch}, {kernel}" if kernels else str(sketch)
         name += f", {count:.0f} features" if other == "features" and part.loc[~exact, other].nunique() > 1 else ""
         style = line_style(str(sketch)) | {"label": name, "marker": "osD^v"[place % 5]}
+        if (curve[along] == 0).all():  # no features: a level
+            ax.axhline(curve["mean"].iloc[0], **style | {"marker": ""})
+            continue
         curve = curve.sort_values(along)
         ax.errorbar(curve[along], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
     for (sketch, kernel), curve in part[exact].groupby(["sketch", "kernel"], sort=False):
         style = line_style(str(sketch)) | {"label": f"exact {kernel}", "linestyle": ":", "marker": ""}
         curve = curve.sort_values(along).drop_duplicates(along)
         ax.plot(curve[along], curve["mean"], **style)
-    ax.set_xscale("log")
+    if ticks := sorted(set(part[along]) - {0}):
+        ax.set_xscale("log")
+        ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     log_values(ax)
     ax.set_xlabel("training rows" if along == "n_train" else "features")
     ax.set_ylabel(AXES[part["measure"].iloc[0]])
@@ -59,13 +64,15 @@ def fields(summary: "pd.DataFrame") -> "pd.DataFrame":
     field, predicted = ([wide[f"{name}0"], wide[f"{name}1"]] for name in ("field", "predicted"))
     error = [p - f for p, f in zip(predicted, field, strict=True)]
     parts = {"field": field, "prediction": predicted, "error": error}
-    places = wide[["dataset", "sketch", "features", "x0", "x1"]]
+    longest = (field[0] ** 2 + field[1] ** 2).groupby(wide["dataset"]).transform("max") ** 0.5
+    places = wide[["dataset", "sketch", "features", "x0", "x1"]].assign(longest=longest)
     arrows = pd.concat([places.assign(shown=name, u=u, v=v) for name, (u, v) in parts.items()])
     return arrows.sort_values(["dataset", "sketch"], kind="stable")
 
 
 def quiver(ax: "Axes", part: "pd.DataFrame") -> None:
-    """Arrows at the test rows, in the same scale in all panels."""
-    ax.quiver(part["x0"], part["x1"], part["u"], part["v"], angles="xy", scale=25, width=0.004, color="#0072B2")
+    """Arrows at the test rows, in one scale: the longest of the field is a twelfth of a panel."""
+    scale = 12 * part["longest"].iloc[0]
+    ax.quiver(part["x0"], part["x1"], part["u"], part["v"], angles="xy", scale=scale, width=0.004, color="#0072B2")
     ax.set_aspect("equal")
     ax.grid(visible=False)

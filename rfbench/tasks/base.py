@@ -44,6 +44,7 @@ class Task(ABC):
     """Two steps: what does not depend on the sketch, once per repetition; then a measure for every sketch."""
 
     name: ClassVar[str]
+    several_outputs: ClassVar[bool] = False  # whether labels may have several columns
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:

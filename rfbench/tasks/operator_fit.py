@@ -41,11 +41,14 @@ class Fit:
     solver: str
     epochs: int
 
+    def gram_rows(self, kernel: Kernel) -> int:
+        """Of the Gram matrix that the exact kernel needs."""
+        return len(self.train) * len(self.shift) // len(exact(kernel, len(self.shift))[1])
+
     def exact(self, kernel: Kernel) -> Fitted:
         """Without features."""
-        gram, R = exact(kernel, len(self.shift))
-        n = len(self.train)
-        if (rows := n * len(self.shift) // len(R)) > MOST_ROWS:
+        n, (gram, R) = len(self.train), exact(kernel, len(self.shift))
+        if (rows := self.gram_rows(kernel)) > MOST_ROWS:
             raise InputError(
                 f"the exact kernel of {n} rows needs a matrix of {rows} rows, and {MOST_ROWS} are the most; "
                 f"use a sketch, or train_rows={MOST_ROWS * n // rows}"
@@ -73,7 +76,8 @@ class Fit:
                 f"use features={most}, or task.solver=sgd task.alpha=1e-6"
             )
         iterative = self.solver == "cg" or (self.solver == "auto" and unknowns > MOST_DIRECT)
-        problem = Primal(M, sums(features, self._centred(), p, self.folds, self.engine), self.scale, iterative)
+        found = sums(features, self._centred(), (len(self.train), p), self.folds, self.engine)
+        problem = Primal(M, found, self.scale, iterative)
         alpha = self._choose(problem, GRID[::2] if iterative else GRID)
         return self._linear(features, next(problem.weights(np.array([alpha])))), alpha
 
@@ -87,7 +91,11 @@ class Fit:
         return self._linear(features, M.forward(M.adjoint(Phi.T @ coefficients))), alpha
 
     def _choose(self, problem: Primal | Dual, grid: Array) -> float:
-        return float(grid[np.argmin(problem.losses(grid))]) if self.alpha is None else self.alpha
+        if self.alpha is not None:
+            return self.alpha
+        if isinstance(problem, Dual):
+            problem = problem.thinned(MOST_DIRECT)
+        return float(grid[np.argmin(problem.losses(grid))])
 
     def _centred(self) -> Iterator[tuple[Array, Array]]:
         """(X, targets − shift), block by block."""

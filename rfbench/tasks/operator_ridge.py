@@ -4,11 +4,12 @@
 
 with n rows and κ the mean of the diagonal of K(x, x), so that α has no unit.  Where there are fewer unknowns than
 outputs of rows (1) is solved from sums over rows (primal), else, or where the kernel has no features, from the Gram
-matrix (dual).  α is that of the least squared error on folds that are left out in turn.
+matrix (dual).  α is that of the least squared error on folds that are left out in turn; a Gram matrix that is too large
+to be diagonalised for every fold is thinned for it, since α, unlike λ, does not grow with the rows.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,8 @@ class Primal:
 
     def losses(self, alphas: Array) -> Array:
         """Squared errors on folds left out in turn, for each α."""
-        folds = enumerate(self.folds)
-        return np.sum([[one.loss(W) for W in self.weights(alphas, fold)] for fold, one in folds], axis=0)
+        folds = in_turn(len(self.folds))
+        return np.sum([[self.folds[fold].loss(W) for W in self.weights(alphas, fold)] for fold in folds], axis=0)
 
 
 def normal_matrix(G: Array, M: Coupling) -> Array:
@@ -80,9 +81,15 @@ class Dual:
     def _columns(self) -> Array:
         return self.Y.reshape(len(self.K), -1)
 
+    def thinned(self, most: int) -> "Dual":
+        """The problem of every so many rows, with a matrix of at most that size."""
+        rows, q = np.arange(0, len(self.Y), -(-len(self.K) // most)), len(self.K) // len(self.Y)
+        entries = (q * rows[:, None] + np.arange(q)).ravel()
+        return replace(self, K=self.K[np.ix_(entries, entries)], Y=self.Y[rows])
+
     def losses(self, alphas: Array) -> Array:
         total, rows = np.zeros(len(alphas)), np.arange(len(self.K)) // (len(self.K) // len(self.Y))
-        for fold in range(self.folds):
+        for fold in in_turn(self.folds):
             out = rows % self.folds == fold
             n = len(np.unique(rows[~out]))
             K, T = self.K[np.ix_(~out, ~out)], self._columns[~out]
@@ -90,6 +97,13 @@ class Dual:
             fitted = path(K, self.R, T, alphas * self.scale * n)
             total += [float(np.sum((wanted - cross @ Z @ self.R) ** 2)) for Z in fitted]
         return total
+
+
+def in_turn(folds: int) -> Iterable[int]:
+    """Numbers of folds, with a bar if it takes long."""
+    from tqdm import tqdm
+
+    return tqdm(range(folds), "folds", delay=2, disable=None, leave=False)
 
 
 def exact(kernel: Kernel, p: int) -> tuple[Callable[[Array, Array], Array], Array]:

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
-from rfbench.blocks import spans
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.couplings import Coupling
 
 Array = NDArray[Any]
-BATCH = 256
+BATCH = 256  # rows at least, where there are as many
 POWER_STEPS = 30
 
 
@@ -29,12 +27,13 @@ def descend(
     rng: np.random.Generator,
 ) -> Array:
     """M(θ) after some passes over (X, Y), of the mean of ‖P_x θ − y‖² + penalty ‖θ‖² over rows."""
+    from tqdm import tqdm
+
     theta, average, averaged, step = np.zeros(M.shape), np.zeros(M.shape), 0, 0.0
     for epoch in tqdm(range(epochs), "epochs", delay=2, disable=None, leave=False):
         for X, Y in passes():
-            order = rng.permutation(len(X))
-            for start, stop in spans(len(X), BATCH):
-                rows = order[start:stop]
+            # No batch is small: its curvature would be larger than that of the first.
+            for rows in np.array_split(rng.permutation(len(X)), max(len(X) // BATCH, 1)):
                 Phi = features(X[rows]).astype(np.float64)
                 step = step or 0.5 / (curvature(Phi, M, rng) + penalty)
                 gradient = M.adjoint(Phi.T @ (Phi @ M.forward(theta) - Y[rows])) / len(rows) + penalty * theta
