@@ -22,6 +22,7 @@ Numbers:
   features=2d          a number, a multiple of the padded columns (1.5d), or a list ([1d,2d])
   seeds=5              how many repetitions, or a list ([0,7])
   dtype=float32        or float64
+  train_rows=null      how many of the training rows, drawn for every seed
   block_rows=256       rows of features computed at once
   data_dir=DIR         where data files are looked for first; also RFBENCH_DATA
   download=true        fetch what is not at hand

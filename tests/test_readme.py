@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +57,8 @@ def test_listed_commands_run(tmp_path):
     (tmp_path / "measurements.csv").write_text(
         "a,b,yield\n" + "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
     )
+    for seed, name in enumerate(("real", "fake")):
+        np.save(tmp_path / f"{name}.npy", np.random.default_rng(seed).standard_normal((1200, 16)))
     for command in LISTED:
         done = run(command, tmp_path)
         assert done.returncode == 0, (command, done.stderr)

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets import bert, names, own
+from rfbench.datasets import GENERATED, bert, names, own
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.cache import cache_dir, made
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
@@ -19,7 +19,7 @@ from rfbench.datasets.fingerprints import FINGERPRINTS
 from rfbench.datasets.obtain import fetched
 from rfbench.datasets.store import fingerprint, open_arrays
 
-NOT_FILES = {**dict.fromkeys(EMBEDDED, "embedded in scikit-learn"), "synthetic": "generated, not stored"}
+NOT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(GENERATED, "generated, not stored")
 
 
 class Parser(argparse.ArgumentParser):

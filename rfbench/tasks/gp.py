@@ -46,6 +46,7 @@ class Reference:
     K_test: Array
     model: Model
     shift: Array  # what was taken from the labels of each output
+    chosen: Measure  # the regularisation
     mean: Array  # of f, at the test rows, without the shift
     variance: Array
 
@@ -77,6 +78,7 @@ class GaussianProcess(Task):
         fitted = perf_counter()
         yield from list(self.score(posterior, trial.split.test, ref, trial))
         predicted = perf_counter()
+        yield ref.chosen
 
         jitter, unwatched = posterior.jitter, Stopwatch()
         if len(train) > ref.n:
@@ -104,7 +106,7 @@ class GaussianProcess(Task):
 
 
 def exact_reference(
-    kernel: Kernel, subset: Groups, X_test: Array, model: Model, shift: Array, engine: Local
+    kernel: Kernel, subset: Groups, X_test: Array, model: Model, shift: Array, chosen: Measure, engine: Local
 ) -> Reference:
     """Fit the exact process, unless this machine has done so before."""
     rows = [block for group in subset for block in group()]
@@ -117,7 +119,7 @@ def exact_reference(
         return predictions(evidence.posterior(model, engine, watch), X_test, engine)
 
     mean, variance = cached("exact", depends_on, make)
-    return Reference(subset, n, X_test, exact_matrix(kernel, X_test, engine), model, shift, mean, variance)
+    return Reference(subset, n, X_test, exact_matrix(kernel, X_test, engine), model, shift, chosen, mean, variance)
 
 
 def predictions(posterior: Posterior, X: Array, engine: Local) -> tuple[Array, Array]:

@@ -79,7 +79,7 @@ class GPC(GaussianProcess):
         model, shift = dirichlet(counts, alpha, self.signal)
         subset = [partial(rows_of_class, X, y, c) for c in range(len(counts))]
         X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpc", "test"))
-        return exact_reference(kernel, subset, X_test, model, shift, engine)
+        return exact_reference(kernel, subset, X_test, model, shift, Measure("alpha", alpha), engine)
 
     def groups(self, train: Prepared, shift: Array) -> Groups:
         return [partial(blocks_of_class, train, c) for c in range(len(shift))]

@@ -90,7 +90,8 @@ class GPR(GaussianProcess):
             noise = float(chosen)
         X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
         model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
-        return exact_reference(kernel, [lambda: [(X, y)]], X_test, model, np.array([shift]), engine)
+        chosen = Measure("noise_variance", noise)
+        return exact_reference(kernel, [lambda: [(X, y)]], X_test, model, np.array([shift]), chosen, engine)
 
     def _signal(self, variance: float) -> float | None:
         return float(variance) if self.signal == "label_variance" else given(self.signal)
@@ -99,14 +100,13 @@ class GPR(GaussianProcess):
         return [lambda: centred(train, float(shift[0]))]
 
     def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
-        scores, noise = Scores(), 1 / float(reference.model.W[0, 0])
+        scores, noise = Scores(), reference.chosen.value
         for X, y in sliced(test.blocks()):
             mean, variance = (part[:, 0] for part in posterior(X, trial.engine))
             scores.add(y, mean + reference.shift[0], variance + noise)
         yield Measure("rmse", np.sqrt(scores.mse))
         yield Measure("nmse", scores.nmse)
         yield Measure("mnll", scores.mnll)
-        yield Measure("noise_variance", noise)
 
 
 def given(value: float | str) -> float | None:
