@@ -82,12 +82,12 @@ class GPR(GaussianProcess):
         if noise is None:
             features = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise")
             depends_on = (kernel, features.D, seed, X, y, shift, variance, labels.n, signal)
-            (chosen,) = cached(
+            (best,) = cached(
                 "noise",
                 depends_on,
                 lambda: (least_loss(features, split.train, shift, signal, variance * GRID, seed, engine),),
             )
-            noise = float(chosen)
+            noise = float(best)
         X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
         model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
         chosen = Measure("noise_variance", noise)
