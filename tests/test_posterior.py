@@ -138,7 +138,7 @@ def test_the_factor_is_lapacks(n, kind):
     np.testing.assert_allclose(np.triu(U), np.linalg.cholesky(A).conj().T, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(cholesky.solve_factored(U, b), np.linalg.solve(A, b), rtol=1e-6, atol=1e-9)
     wanted = np.einsum("ij,ij->i", V[:3], np.linalg.solve(A, V[:3].conj().T).T).real
-    np.testing.assert_allclose(cholesky.norms(U, V[:3]), wanted, rtol=1e-6)
+    np.testing.assert_allclose(cholesky.Norms(U)(V[:3]), wanted, rtol=1e-6)
 
 
 def test_a_matrix_that_cannot_be_factorised_says_its_condition():

@@ -2,7 +2,8 @@
 
     A = UᴴU,      UᵢᵢᴴUᵢᵢ = Aᵢᵢ − Σ_{k<i} UₖᵢᴴUₖᵢ,      Uᵢⱼ = Uᵢᵢ⁻ᴴ (Aᵢⱼ − Σ_{k<i} UₖᵢᴴUₖⱼ)                       (1)
 
-row of tiles by row of tiles, each written once.  Every call of BLAS has one thread, so workers change no bit.
+row of tiles by row of tiles, each written once.  Every call of BLAS has one thread, so workers change no bit.  SciPy's
+solvers hold Python's lock and NumPy's products do not: systems with a diagonal tile are solved by its inverse.
 """
 
 from collections.abc import Callable
@@ -48,11 +49,13 @@ def factor_in_place(A: Array, engine: Local) -> None:
         def reduce(j: slice, i: slice = i, above: Array = above) -> None:
             A[i, j] -= above @ A[: i.start, j]
 
-        def solve(j: slice, i: slice = i) -> None:
-            A[i, j] = solve_triangular(A[i, i], A[i, j], trans="C", check_finite=False)
-
         engine.run(reduce, columns)
         A[i, i] = cholesky(A[i, i])
+        left = inverse(A[i, i]).conj().T
+
+        def solve(j: slice, i: slice = i, left: Array = left) -> None:
+            A[i, j] = left @ A[i, j]
+
         engine.run(solve, columns[1:])
 
 
@@ -62,7 +65,21 @@ def solve_factored(U: Array, b: Array) -> Array:
     return solve_triangular(U, half, check_finite=False)
 
 
-def norms(U: Array, V: Array) -> Array:
-    """vᵀ A⁻¹ v* of every row v of V: no difference of large numbers."""
-    W = solve_triangular(U, V.T, trans="T", check_finite=False)  # of a row-major U this makes no copy
-    return np.einsum("ij,ij->j", W, W.conj(), dtype=np.result_type(W, np.float64)).real
+def inverse(U: Array) -> Array:
+    """Of one tile."""
+    return solve_triangular(U, np.eye(len(U), dtype=U.dtype), check_finite=False)
+
+
+class Norms:
+    """v → vᵀ A⁻¹ v* = ‖w‖² with wU = vᵀ: no difference of large numbers."""
+
+    def __init__(self, U: Array) -> None:
+        self.U = U
+        self.tiles = [(slice(*span), inverse(U[slice(*span), slice(*span)])) for span in spans(len(U), TILE)]
+
+    def __call__(self, V: Array) -> Array:
+        """Of every row of V."""
+        W = np.empty_like(V, order="C")
+        for j, inverted in self.tiles:
+            W[:, j] = (V[:, j] - W[:, : j.start] @ self.U[: j.start, j]) @ inverted
+        return np.einsum("ij,ij->i", W, W.conj(), dtype=np.result_type(W, np.float64)).real

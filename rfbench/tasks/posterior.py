@@ -33,7 +33,7 @@ from rfbench.engines import Local
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
-from rfbench.tasks.cholesky import factor, norms, solve_factored
+from rfbench.tasks.cholesky import Norms, factor, solve_factored
 from rfbench.tasks.gram import Blocks, cross_matrix, gram, kernel_matrix, wide
 from rfbench.tasks.shelf import Shelf
 from rfbench.tasks.stopwatch import Stopwatch
@@ -99,10 +99,10 @@ class Factored:
 
         engine.run(project, spans(len(V), TILE))
         for c in range(len(self.solutions)):
-            U = self.factors.get(c)
+            norms = Norms(self.factors.get(c))
 
-            def measure(span: tuple[int, int], c: int = c, U: Array = U) -> None:
-                quadratic[slice(*span), c] = norms(U, V[slice(*span)])
+            def measure(span: tuple[int, int], c: int = c, norms: Norms = norms) -> None:
+                quadratic[slice(*span), c] = norms(V[slice(*span)])
 
             engine.run(measure, spans(len(V), TILE))
         return mean, quadratic
