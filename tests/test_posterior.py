@@ -156,13 +156,13 @@ def test_jitter_is_the_least_that_helps_and_is_told():
         assert 0 < cholesky.factor(lambda: v @ v.T - 1e-11 * np.eye(50), engine)[1] < 1e-7
 
 
-@pytest.mark.parametrize("memory", [0, 1 << 20])
+@pytest.mark.parametrize("memory", [0, 1 << 23])
 def test_a_shelf_gives_back_what_was_put(memory, monkeypatch):
     monkeypatch.setattr(shelf, "MEMORY", memory)
-    held = Shelf(3, 4, np.float32)
-    matrices = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32)
+    held = Shelf(3, 700, np.float32)
+    matrices = np.triu(np.random.default_rng(0).standard_normal((3, 700, 700)))
     for place in (2, 0, 1, 0):
         held.put(place, matrices[place])
     assert (held.file is None) == (memory > 0)
     for place in range(3):
-        np.testing.assert_array_equal(held.get(place), matrices[place])
+        np.testing.assert_array_equal(np.triu(held.get(place)), matrices[place].astype(np.float32))

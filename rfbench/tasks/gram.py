@@ -30,7 +30,13 @@ def wide(features: FeatureMap) -> np.dtype[Any]:
 
 def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> tuple[Array, Array]:
     """ΦᴴΦ, its upper triangle, and Φᴴy."""
-    G, r = np.zeros((features.D, features.D), wide(features)), np.zeros(features.D, wide(features))
+    G = np.zeros((features.D, features.D), wide(features))
+    return G, add_gram(G, features, blocks, engine, watch)
+
+
+def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Array:
+    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy."""
+    r = np.zeros(features.D, wide(features))
     for Phi, y in filled(features, blocks, engine, watch):
 
         def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y) -> None:
@@ -41,7 +47,7 @@ def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) 
 
         with watch("gram"):
             engine.run(add, tiles(features.D))
-    return G, r
+    return r
 
 
 def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:

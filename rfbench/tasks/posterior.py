@@ -34,7 +34,7 @@ from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
 from rfbench.tasks.cholesky import Norms, factor, solve_factored
-from rfbench.tasks.gram import Blocks, cross_matrix, gram, kernel_matrix, wide
+from rfbench.tasks.gram import Blocks, add_gram, cross_matrix, kernel_matrix, wide
 from rfbench.tasks.shelf import Shelf
 from rfbench.tasks.stopwatch import Stopwatch
 from rfbench.tasks.tiles import MOST_ROWS, TILE, tiles
@@ -116,6 +116,7 @@ def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Lo
         with watch("factor"):
             U, added = factor(partial(fill, c), engine)
             solutions[c], jitter = solve_factored(U, b), max(jitter, added)
+        with watch("keep"):
             factors.put(c, U)
     return Factored(solutions, factors, jitter)
 
@@ -127,18 +128,17 @@ class PrimalEvidence(Evidence):
         self.features = features
         self.parts = Shelf(len(groups), features.D, features.dtype)
         self.r = np.zeros((len(groups), features.D), wide(features))
-        self.G = np.zeros((features.D, features.D), wide(features))
-        for g, blocks in enumerate(groups):
-            part, self.r[g] = gram(features, blocks(), engine, watch)
-            with watch("gram"):
-                self._add(part, engine)
-                self.parts.put(g, part)
+        self.G, part = (np.zeros((features.D, features.D), wide(features)) for _ in range(2))
 
-    def _add(self, part: Array, engine: Local) -> None:
-        def add(ij: tuple[slice, slice]) -> None:
+        def move(ij: tuple[slice, slice]) -> None:
             self.G[ij] += part[ij]
+            part[ij] = 0
 
-        engine.run(add, tiles(len(part)))
+        for g, blocks in enumerate(groups):
+            self.r[g] = add_gram(part, features, blocks(), engine, watch)
+            with watch("keep"):
+                self.parts.put(g, part)
+                engine.run(move, tiles(len(part)))
 
     def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "Primal":
         W, A = model.W, np.empty_like(self.G)

@@ -6,31 +6,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.tasks.tiles import tiles
+
 Array = NDArray[Any]
 MEMORY = 2 << 30  # bytes held at most
 
 
 class Shelf:
-    """`count` square matrices of one size and precision.  TMPDIR says where the file is; it is gone with the shelf."""
+    """`count` upper triangles of one size and precision.  TMPDIR says where the file is; it is gone with the shelf."""
 
     def __init__(self, count: int, size: int, dtype: Any) -> None:
         self.shape, self.dtype = (size, size), np.dtype(dtype)
-        self.bytes = size * size * self.dtype.itemsize
-        self.file = TemporaryFile() if count * self.bytes > MEMORY else None  # noqa: SIM115
+        on_disk = count * size * size * self.dtype.itemsize > MEMORY
+        self.file = TemporaryFile() if on_disk else None  # noqa: SIM115
         self.held: dict[int, Array] = {}
+        self.buffer = np.zeros(self.shape if on_disk else 0, self.dtype)
 
     def put(self, place: int, A: Array) -> None:
         """A copy in the shelf's precision."""
-        A = A.astype(self.dtype)
         if self.file is None:
-            self.held[place] = A
-        else:
-            self.file.seek(place * self.bytes)
-            A.tofile(self.file)
+            self.held[place] = A.astype(self.dtype)
+            return
+        self.file.seek(place * self._bytes())
+        for ij in tiles(len(A)):
+            A[ij].astype(self.dtype).tofile(self.file)
 
     def get(self, place: int) -> Array:
-        """To read, not to change."""
+        """To read, until the next is asked for."""
         if self.file is None:
             return self.held[place]
-        self.file.seek(place * self.bytes)
-        return np.fromfile(self.file, self.dtype, self.shape[0] ** 2).reshape(self.shape)
+        self.file.seek(place * self._bytes())
+        for ij in tiles(len(self.buffer)):
+            tile = self.buffer[ij]
+            tile[...] = np.fromfile(self.file, self.dtype, tile.size).reshape(tile.shape)
+        return self.buffer
+
+    def _bytes(self) -> int:
+        """Of one triangle, whose tiles on the diagonal are whole."""
+        areas = ((i.stop - i.start) * (j.stop - j.start) for i, j in tiles(self.shape[0]))
+        return sum(areas) * self.dtype.itemsize
