@@ -18,8 +18,8 @@ from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks.cholesky import factor
+from rfbench.tasks.evidence import collect
 from rfbench.tasks.gram import gram
-from rfbench.tasks.posterior import collect
 from rfbench.tasks.stopwatch import Stopwatch
 
 CLASSES = 10

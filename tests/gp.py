@@ -7,7 +7,8 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.base import FeatureMap
 from rfbench.tasks import Trial, make_task
-from rfbench.tasks.posterior import Model, collect
+from rfbench.tasks.evidence import collect
+from rfbench.tasks.posterior import Model
 from rfbench.tasks.stopwatch import Stopwatch
 
 SIGNAL, NOISE = 2.5, 0.3

@@ -8,7 +8,9 @@ from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches.exact import ExactMap, IdentityMap
 from rfbench.tasks import cholesky, gram, shelf
-from rfbench.tasks.posterior import Dual, Model, Primal
+from rfbench.tasks.dual import Dual
+from rfbench.tasks.posterior import Model
+from rfbench.tasks.primal import Primal
 from rfbench.tasks.shelf import Shelf
 
 

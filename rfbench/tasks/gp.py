@@ -24,9 +24,10 @@ from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
 from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.evidence import collect
 from rfbench.tasks.gram import Blocks
 from rfbench.tasks.kernel_error import deviation, exact_matrix
-from rfbench.tasks.posterior import Groups, Model, Posterior, collect
+from rfbench.tasks.posterior import Groups, Model, Posterior
 from rfbench.tasks.scores import kl
 from rfbench.tasks.stopwatch import Stopwatch
 from rfbench.tasks.tiles import MOST_ROWS

@@ -31,9 +31,10 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.tasks.base import Measure, Trial
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
+from rfbench.tasks.evidence import collect
 from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, sliced
 from rfbench.tasks.gram import Blocks
-from rfbench.tasks.posterior import Groups, Model, Posterior, collect
+from rfbench.tasks.posterior import Groups, Model, Posterior
 from rfbench.tasks.scores import ClassScores
 from rfbench.tasks.stopwatch import Stopwatch
 
