@@ -173,4 +173,7 @@ def test_the_command(rfbench, tmp_path):
 
 def test_mistakes_are_one_line(rfbench):
     one_line(rfbench("task=gpc", "dataset=diabetes"), "dataset 'diabetes' has numbers to predict; use task=gpr")
+    one_line(
+        rfbench("task=gpc", "sketch=orff_decomposable"), "kernel 'decomposable' has several; use task=vector_field"
+    )
     one_line(rfbench("task=gpc", "task.alpha=-1"), "task.alpha must be auto or a number above 0; -1 was given")

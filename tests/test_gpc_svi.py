@@ -133,5 +133,6 @@ def test_mistakes_are_one_line(rfbench):
     words = "learns γ and ν of the polynomial kernel"
     one_line(rfbench("task=gpc_svi", "sketch=rff"), words)
     one_line(rfbench("task=gpc_svi", "kernel.bias=0"), words)
+    one_line(rfbench("task=gpc_svi", "sketch=hierarchical"), words)
     one_line(rfbench("task=gpc_svi", "sketch=complex_rademacher"), "use the ctr_ form of this sketch")
     one_line(rfbench("task=gpc_svi", "task.batch=0"), "task.batch must be at least 1")

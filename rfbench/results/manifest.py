@@ -51,9 +51,10 @@ def learned_lines(directory: Path) -> list[str]:
     manifest = json.loads(path.read_text()) if path.exists() else {}
     first: dict[str, str] = {}
     for key, facts in manifest.get("learned", {}).items():
-        words = "; ".join(f"{name} {_plain(value)}" for name, value in facts.items())
-        first.setdefault(key.partition(", seed")[0], f"{key}: {words}")
-    return list(first.values())
+        short = {name: value for name, value in facts.items() if not isinstance(value, list)}  # matrices stay there
+        words = "; ".join(f"{name} {_plain(value)}" for name, value in short.items())
+        first.setdefault(key.partition(", seed")[0], f"{key}: {words}" if words else "")
+    return [line for line in first.values() if line]
 
 
 def _plain(value: Any) -> str:

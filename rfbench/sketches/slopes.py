@@ -48,6 +48,14 @@ def with_slope(features: AffineMap, X: Array) -> tuple[Array, Array]:
     return Phi, slope
 
 
+def has_slope(features: FeatureMap) -> bool:
+    """Whether it is made of products."""
+    try:
+        return bool(along(features.base, *np.zeros((2, 1, features.base.d), np.float32)))  # type: ignore[attr-defined]
+    except TypeError:
+        return False
+
+
 @singledispatch
 def along(features: FeatureMap, X: Array, direction: Array) -> tuple[Array, Array]:
     """Φ(x) and d/dt Φ(x + t v) at t = 0, of at most CHUNK rows."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.matrix import MatrixKernel
 from rfbench.sketches import FeatureMap, Sketch
 
 Array = NDArray[Any]
@@ -37,6 +38,13 @@ class Trial:
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
     show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
+
+
+def of_one_output(task: str, kernel: Kernel) -> str | None:
+    """Why a kernel does not suit a task of one output, or None."""
+    if not isinstance(kernel, MatrixKernel):
+        return None
+    return f"task={task} is for one output, and kernel '{kernel.name}' has several; use task=vector_field"
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.results.cache import cached
 from rfbench.results.pictures import POSTERIORS
+from rfbench.sketches import Sketch
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
-from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.evidence import collect
 from rfbench.tasks.gram import Blocks
 from rfbench.tasks.kernel_error import deviation, exact_matrix
@@ -62,6 +63,9 @@ class GaussianProcess(Task):
     def __post_init__(self) -> None:
         rows = self.reference_rows
         require(2 <= rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", rows)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:

@@ -60,9 +60,10 @@ class GPC(GaussianProcess):
         require(self.samples >= 1, "task.samples", "at least 1", self.samples)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if self.alpha == "auto":
+        objection = super().objection(sketch, kernel)
+        if not objection and self.alpha == "auto":
             baseline_name(kernel, "task.alpha")  # or a word on what to do
-        return super().objection(sketch, kernel)
+        return objection
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
         counts = class_counts(split.train)

@@ -21,6 +21,7 @@ from rfbench.kernels.polynomial import AffinePower
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.sketches.powers import FAMILIES as POWERS
+from rfbench.sketches.slopes import has_slope
 from rfbench.sketches.tensor_sketch import FAMILIES as TENSOR_SKETCHES
 from rfbench.sketches.wrappers import Affine, AffineMap
 from rfbench.tasks.base import Measure, Task, Trial
@@ -51,12 +52,12 @@ class GPCSVI(Task):
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         bias = kernel.affine[2] if isinstance(kernel, AffinePower) else 0
-        if not bias or not isinstance(sketch, Affine):
+        if not bias or not isinstance(sketch, Affine) or not has_slope(features := sketch.sample(2, 8, rng_for(0))):
             names = ", ".join(name for name in (*POWERS, *TENSOR_SKETCHES) if not name.startswith("complex_"))
             return (
                 f"task=gpc_svi learns γ and ν of the polynomial kernel: it needs kernel.bias above 0 and one of {names}"
             )
-        if np.issubdtype(sketch.sample(1, 2, rng_for(0), np.float32).dtype, np.complexfloating):
+        if np.issubdtype(features.dtype, np.complexfloating):
             return "task=gpc_svi learns with real features; use the ctr_ form of this sketch"
         return super().objection(sketch, kernel)
 

@@ -22,7 +22,7 @@ from rfbench.kernels.exponential import Scaled
 from rfbench.results.cache import cached
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, sliced
 from rfbench.tasks.gram import Blocks, doubles, gram
@@ -51,6 +51,8 @@ class GPR(GaussianProcess):
             require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if objection := of_one_output(self.name, kernel):
+            return objection
         if self.noise == "auto":
             baseline_name(kernel, "task.noise")  # or a word on what to do
         if "likelihood" in (self.noise, self.signal) and not isinstance(kernel, Scaled):

@@ -21,7 +21,7 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.sketches import Sketch
 from rfbench.sketches.exact import Exact
-from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
 
@@ -59,7 +59,7 @@ class KID(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact):
             return "task=kid has the exact value beside that of every sketch; use a sketch with features"
-        return None
+        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> list[Measure]:
         """What does not depend on the sketch, as it stands in every row."""
