@@ -18,6 +18,7 @@ from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
 from rfbench.kernels import Kernel
+from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.pictures import Setting, keep_pictures
 from rfbench.results.rows import Results, only_writer
@@ -68,21 +69,19 @@ def leave_nothing(directory: Path) -> None:
 
 def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[list[dict[str, Any]]]:
     """The rows of every trial that is not done yet, in the order of seeds."""
-    from tqdm import tqdm
-
     # What a sketch makes of D does not depend on the kernel's numbers, so the unfitted one will do.
     counts = list(dict.fromkeys(_count(job, given, dataset) for given in job.features))
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
     total = sum(map(len, missing.values()))
     with (
         job.engine.running(),
-        tqdm(total=total, desc=job_name(job.config), unit="trial", delay=2, disable=None, leave=False) as bar,
+        bar(total, job_name(job.config), "trial") as shown,
     ):
         for seed, wanted in missing.items():
             if wanted:
                 for rows in repetition(job, dataset, seed, wanted):
                     yield rows
-                    bar.update()
+                    shown.update()
 
 
 def _count(job: Job, given: int | str, dataset: Dataset) -> int:

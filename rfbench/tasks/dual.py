@@ -17,7 +17,7 @@ Array = NDArray[Any]
 class DualEvidence(Evidence):
     """All rows, and K̂ of them."""
 
-    def __init__(self, features: FeatureMap, groups: Groups, engine: Local, watch: Stopwatch) -> None:
+    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Local, watch: Stopwatch) -> None:
         found = [(X, y, g) for g, blocks in enumerate(groups) for X, y in blocks()]
         self.features, self.X = features, np.concatenate([X for X, *_ in found])
         self.y = np.concatenate([y for _, y, _ in found]).astype(np.float64)

@@ -30,7 +30,7 @@ def collect(features: FeatureMap, groups: Groups, n: int, engine: Local, watch: 
             f"a Gaussian process with {features.D} features of {n} rows needs a matrix of {size} rows, and {MOST_ROWS} "
             "are the most; use fewer features, or not sketch=exact"
         )
-    return (DualEvidence if by_rows else PrimalEvidence)(features, groups, engine, watch)
+    return (DualEvidence if by_rows else PrimalEvidence)(features, groups, n, engine, watch)
 
 
 @dataclass(frozen=True, eq=False)

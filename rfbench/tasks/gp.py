@@ -19,6 +19,7 @@ from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.progress import bar, told
 from rfbench.results.cache import cached
 from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches import Sketch
@@ -26,7 +27,6 @@ from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.evidence import collect
-from rfbench.tasks.gram import Blocks
 from rfbench.tasks.kernel_error import deviation, exact_matrix
 from rfbench.tasks.posterior import Groups, Model, Posterior
 from rfbench.tasks.scores import kl
@@ -134,8 +134,8 @@ def predictions(posterior: Posterior, X: Array, engine: Local) -> tuple[Array, A
     return mean, variance
 
 
-def sliced(blocks: Blocks, size: int = AT_ONCE) -> Iterator[tuple[Array, Array]]:
-    """The same rows in blocks of at most `size`."""
-    for X, y in blocks:
-        for start, stop in spans(len(X), size):
-            yield X[start:stop], y[start:stop]
+def new_rows(part: Prepared) -> Iterator[tuple[Array, Array]]:
+    """(X, y) of all rows to predict, in blocks of at most AT_ONCE, with a bar."""
+    with bar(len(part), "new rows", " rows") as shown:
+        for X, y in part.blocks():
+            yield from told(((X[slice(*span)], y[slice(*span)]) for span in spans(len(X), AT_ONCE)), shown)

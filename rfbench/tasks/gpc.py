@@ -32,7 +32,7 @@ from rfbench.sketches import FeatureMap, Sketch
 from rfbench.tasks.base import Measure, Trial
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.evidence import collect
-from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, sliced
+from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, new_rows
 from rfbench.tasks.gram import Blocks
 from rfbench.tasks.posterior import Groups, Model, Posterior
 from rfbench.tasks.scores import ClassScores
@@ -94,7 +94,7 @@ class GPC(GaussianProcess):
 
     def _scores(self, posterior: Posterior, test: Prepared, shift: Array, seed: int, engine: Local) -> ClassScores:
         scores = ClassScores()
-        for X, y in sliced(test.blocks()):
+        for X, y in new_rows(test):
             mean, variance = posterior(X, engine)
             scores.add(y, log_probabilities(mean + shift, variance, self.samples, (seed, scores.n), engine))
         return scores

@@ -18,6 +18,7 @@ from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.polynomial import AffinePower
+from rfbench.progress import bar
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.sketches.powers import FAMILIES as POWERS
@@ -25,7 +26,7 @@ from rfbench.sketches.slopes import has_slope
 from rfbench.sketches.tensor_sketch import FAMILIES as TENSOR_SKETCHES
 from rfbench.sketches.wrappers import Affine, AffineMap
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.gp import sliced
+from rfbench.tasks.gp import new_rows
 from rfbench.tasks.gpc import class_counts, log_probabilities
 from rfbench.tasks.scores import ClassScores
 from rfbench.tasks.variational import Adam, Weights, affine_map, bound_gradient, likelihood, start
@@ -66,19 +67,17 @@ class GPCSVI(Task):
         return len(class_counts(split.train))
 
     def measure(self, trial: Trial, reference: int) -> Iterator[Measure]:
-        from tqdm import tqdm
-
         train, features = trial.split.train, trial.draw(0)
         assert isinstance(features, AffineMap)
         weights = start(features.D, reference, features.gamma, features.bias, features.dtype)
         ascent, seconds = Adam(self.rate), 0.0
         total = self.epochs * -(-len(train) // self.batch)
-        with tqdm(total=total, desc="steps", delay=2, disable=None, leave=False) as bar:
+        with bar(total, "steps") as shown:
             for epoch in range(1, self.epochs + 1):
                 begin = perf_counter()
                 for step, (X, y) in enumerate(self._batches(train, trial.seed, epoch)):
                     self._ascend(trial, features, weights, ascent, X, y, (epoch, step), len(train) / len(X))
-                    bar.update()
+                    shown.update()
                 seconds += perf_counter() - begin
                 scores = self._scores(affine_map(features, weights), weights, trial)
                 yield Measure(f"error_e{epoch:03d}", scores.error)
@@ -119,7 +118,7 @@ class GPCSVI(Task):
 
     def _scores(self, features: AffineMap, weights: Weights, trial: Trial) -> ClassScores:
         scores, s2 = ClassScores(), np.exp(2 * weights.log_s)
-        for X, y in sliced(trial.split.test.blocks()):
+        for X, y in new_rows(trial.split.test):
             Phi = trial.engine.transform(features, X, features.empty(len(X)))
             moments = Phi @ weights.m, np.square(Phi, out=Phi) @ s2
             scores.add(y, log_probabilities(*moments, self.samples, (trial.seed, scores.n), trial.engine))

@@ -24,7 +24,7 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
-from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, sliced
+from rfbench.tasks.gp import GaussianProcess, Reference, exact_reference, new_rows
 from rfbench.tasks.gram import Blocks, doubles, gram
 from rfbench.tasks.likelihood import Given, Hyperparameters, maximize
 from rfbench.tasks.posterior import Groups, Model, Posterior
@@ -103,7 +103,7 @@ class GPR(GaussianProcess):
 
     def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
         scores, noise = Scores(), reference.chosen.value
-        for X, y in sliced(test.blocks()):
+        for X, y in new_rows(test):
             mean, variance = (part[:, 0] for part in posterior(X, trial.engine))
             scores.add(y, mean + reference.shift[0], variance + noise)
         yield Measure("rmse", np.sqrt(scores.mse))
@@ -146,8 +146,8 @@ def least_loss(
     eigenvalues, Q = eigh(G, lower=False, overwrite_a=True, driver="evd")
     weights = 1 / (np.maximum(eigenvalues, 0)[:, None] + grid / signal)
     losses = np.zeros(len(grid))
-    for X, y in sliced(centred(left_out, shift)):
+    for X, y in new_rows(left_out):
         P = doubles(features, X, engine) @ Q
         mean, variance = P @ (weights * (Q.T @ r)[:, None]), grid * (P**2 @ weights)
-        losses += negative_log_likelihood(y[:, None], mean, variance + grid).sum(0)
+        losses += negative_log_likelihood(y[:, None] - shift, mean, variance + grid).sum(0)
     return grid[losses.argmin()]

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from rfbench.blocks import spans
 from rfbench.engines import Local
+from rfbench.progress import bar
 from rfbench.tasks.cholesky import Norms, factor, solve_factored
 from rfbench.tasks.gram import Blocks
 from rfbench.tasks.shelf import Shelf
@@ -95,10 +96,12 @@ def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Lo
     """Systems whose matrices `fill` makes one after the other; their factors are kept in the precision given."""
     solutions, jitter = np.empty_like(right), 0.0
     factors = Shelf(len(right), right.shape[1], dtype)
-    for c, b in enumerate(right):
-        with watch("factor"):
-            U, added = factor(partial(fill, c), engine)
-            solutions[c], jitter = solve_factored(U, b), max(jitter, added)
-        with watch("keep"):
-            factors.put(c, U)
+    with bar(len(right), "systems") as shown:
+        for c, b in enumerate(right):
+            with watch("factor"):
+                U, added = factor(partial(fill, c), engine)
+                solutions[c], jitter = solve_factored(U, b), max(jitter, added)
+            with watch("keep"):
+                factors.put(c, U)
+            shown.update()
     return Factored(solutions, factors, jitter)

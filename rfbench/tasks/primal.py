@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.engines import Local
+from rfbench.progress import bar, told
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.gram import add_gram, wide
 from rfbench.tasks.posterior import Evidence, Factored, Groups, Model, Posterior, solve_all
@@ -19,7 +20,7 @@ Array = NDArray[Any]
 class PrimalEvidence(Evidence):
     """G, G_g and Φ_gᴴ y_g."""
 
-    def __init__(self, features: FeatureMap, groups: Groups, engine: Local, watch: Stopwatch) -> None:
+    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Local, watch: Stopwatch) -> None:
         self.features = features
         self.parts = Shelf(len(groups), features.D, features.dtype)
         self.r = np.zeros((len(groups), features.D), wide(features))
@@ -29,11 +30,12 @@ class PrimalEvidence(Evidence):
             self.G[ij] += part[ij]
             part[ij] = 0
 
-        for g, blocks in enumerate(groups):
-            self.r[g] = add_gram(part, features, blocks(), engine, watch)
-            with watch("keep"):
-                self.parts.put(g, part)
-                engine.run(move, tiles(len(part)))
+        with bar(n, "training rows", " rows") as shown:
+            for g, blocks in enumerate(groups):
+                self.r[g] = add_gram(part, features, told(blocks(), shown), engine, watch)
+                with watch("keep"):
+                    self.parts.put(g, part)
+                    engine.run(move, tiles(len(part)))
 
     def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "Primal":
         W, A = model.W, np.empty_like(self.G)

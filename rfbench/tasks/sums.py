@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rfbench.blocks import spans
 from rfbench.engines import Local
+from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.tiles import tiles
 
@@ -35,20 +36,18 @@ def sums(
     features: FeatureMap, blocks: Iterable[tuple[Array, Array]], shape: tuple[int, int], folds: int, engine: Local
 ) -> list[Sums]:
     """One pass over (X, Y); the shape is that of all targets, n × p."""
-    from tqdm import tqdm
-
     n, p = shape
     found = [Sums(features.D, p) for _ in range(folds)]
     size = max(NUMBERS // features.D, folds)
     held = features.empty(size)
     doubled = held if held.dtype == np.float64 else np.empty_like(held, np.float64)
-    with tqdm(total=n, desc="sums", unit=" rows", delay=2, disable=None, leave=False) as bar:
+    with bar(n, "training rows", " rows") as shown:
         for X, Y in blocks:
             for start, stop in spans(len(X), size):
                 Phi = doubled[: stop - start]
                 np.copyto(Phi, engine.transform(features, X[start:stop], held[: stop - start]))
                 _add(found, Phi, Y[start:stop], engine)
-                bar.update(stop - start)
+                shown.update(stop - start)
     for one in found:
         np.copyto(one.G, one.G.T, where=np.tri(features.D, k=-1, dtype=bool))
     return found
