@@ -6,7 +6,7 @@ chosen once for a data set, kernel and seed, whatever the sketch [Wacker 2022, 5
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -135,7 +135,17 @@ def predictions(posterior: Posterior, X: Array, engine: Local) -> tuple[Array, A
 
 
 def new_rows(part: Prepared) -> Iterator[tuple[Array, Array]]:
-    """(X, y) of all rows to predict, in blocks of at most AT_ONCE, with a bar."""
+    """(X, y) of all rows to predict, AT_ONCE in a block, with a bar."""
     with bar(len(part), "new rows", " rows") as shown:
-        for X, y in part.blocks():
-            yield from told(((X[slice(*span)], y[slice(*span)]) for span in spans(len(X), AT_ONCE)), shown)
+        yield from told(regrouped(part.blocks(), AT_ONCE), shown)
+
+
+def regrouped(blocks: Iterable[tuple[Array, Array]], size: int) -> Iterator[tuple[Array, Array]]:
+    """The same rows in blocks of one size, the last shorter."""
+    held: list[tuple[Array, Array]] = []
+    for block in blocks:
+        X, y = (np.concatenate(column) for column in zip(*held, block, strict=True))
+        whole = len(X) // size * size
+        yield from ((X[slice(*span)], y[slice(*span)]) for span in spans(whole, size))
+        held = [(X[whole:], y[whole:])]
+    yield from (rest for rest in held if len(rest[0]))
