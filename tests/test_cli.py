@@ -180,7 +180,7 @@ def test_own_csv_from_add_to_table(rfbench, tmp_path):
 
 def test_a_word_in_a_csv_is_one_line(rfbench, tmp_path):
     (tmp_path / "own.csv").write_text("a,b,y\n1,2,3\n4,oops,6\n7,8,9\n")
-    one_line(rfbench("data", "add", "own.csv", "--name", "mine"), "oops", "own.csv")
+    one_line(rfbench("data", "add", "own.csv", "--name", "worded"), "oops", "own.csv")
 
 
 def test_a_truncated_idx_file_is_one_line(rfbench, tmp_path, data_dir):

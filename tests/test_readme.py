@@ -53,7 +53,8 @@ def test_shown_output_is_real(command, output, tmp_path, request):
         assert same(shown, got)
 
 
-def test_listed_commands_run(tmp_path):
+def test_listed_commands_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))  # what they add is not for other tests
     (tmp_path / "measurements.csv").write_text(
         "a,b,yield\n" + "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
     )
