@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+
 
 def peak(rfbench, tmp_path, *words):
     done = rfbench("seeds=1", "features=1024", *words)
@@ -22,3 +24,8 @@ def test_a_hundred_times_the_rows_take_the_same_memory(rfbench, tmp_path):
 
 def test_covertype_stays_small(rfbench, tmp_path, data_dir):
     assert peak(rfbench, tmp_path, "dataset=covertype", "features=4096") < 1.5e9
+
+
+def test_the_peak_is_that_of_the_run_not_of_who_started_it(rfbench, tmp_path):
+    held = np.ones(60_000_000)  # 480 MB, which getrusage of a child would count
+    assert peak(rfbench, tmp_path, "features=64") < 3e8 < held.nbytes
