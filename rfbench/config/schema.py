@@ -10,6 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
+from rfbench.devices.meters import Meter, make_meter
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
 from rfbench.registry import find
@@ -18,7 +19,7 @@ from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
 from rfbench.tasks import TASKS, Task, make_task
 
-GROUPS = ("dataset", "kernel", "sketch", "task", "engine")
+GROUPS = ("dataset", "kernel", "sketch", "task", "engine", "meter")
 MOST_SEEDS = 100_000
 
 
@@ -31,6 +32,7 @@ class Root:
     sketch: dict[str, Any] = field(default_factory=dict)
     task: dict[str, Any] = field(default_factory=dict)
     engine: dict[str, Any] = field(default_factory=dict)
+    meter: dict[str, Any] = field(default_factory=dict)
     degree: int = 3
     features: Any = "2d"
     seeds: Any = 5
@@ -50,6 +52,7 @@ class Job:
     kernel: Kernel
     task: Task
     engine: Local
+    meter: Meter
     preparation: Preparation
     features: list[int | str]
     seeds: list[int]
@@ -84,6 +87,7 @@ def build_job(config: DictConfig) -> Job:
         kernel=kernel,
         task=make_task(**options["task"]),
         engine=Local(**options["engine"], block_rows=plain["block_rows"]),
+        meter=make_meter(**plain["meter"]),
         preparation=_preparation(plain["dataset"]),
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),

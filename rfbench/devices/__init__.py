@@ -1,0 +1,1 @@
+"""The side door of step 3: physical devices, and what they draw."""
