@@ -121,13 +121,17 @@ def experiment_name(config: Any) -> str | None:
     return config.hydra.runtime.choices.get("experiment")
 
 
+def no_number(row: dict[str, str]) -> str:
+    return f"no {row['metric']} of {row['sketch']}: {row['message']}"
+
+
 def conclude(directories: list[Path], target: Path) -> int:
     """Write the table and the figure of all jobs, print them, and count what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.maps import write_maps
     from rfbench.reports.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
-    from rfbench.results.rows import COLUMNS, read_rows, write_rows
+    from rfbench.results.rows import COLUMNS, MISSING, read_rows, write_rows
 
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for directory in directories:
@@ -145,6 +149,8 @@ def conclude(directories: list[Path], target: Path) -> int:
         print("", *lines, sep="\n")
     write_maps(target, directories)
     write_posteriors(target, directories)
+    for line in dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
+        print(f"\n{line}")
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

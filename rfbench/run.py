@@ -3,7 +3,7 @@
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,14 @@ from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
+from rfbench.devices.meters import Reading
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.pictures import Setting, keep_pictures
-from rfbench.results.rows import Results, only_writer
+from rfbench.results.rows import MISSING, Results, only_writer
 from rfbench.seeds import rng_for
-from rfbench.tasks import Trial
+from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
@@ -41,9 +42,10 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                 raise InputError(f"{directory} holds results of other data under this name; move it away and run again")
             for rows in trials(job, dataset, results.done):
                 if not computed:  # before any row, which without it could be of any data if the run is killed
-                    manifest.write(dataset.digest, job.learned)
+                    manifest.write(dataset.digest, job.learned, job.readings.sources)
                 computed = True
                 results.add(rows)
+                job.readings.keep(directory)
                 keep_pictures(directory, job.pictures)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
         except Exception as error:
@@ -53,7 +55,7 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                 raise
             results.add([job_columns(job) | failure(error)])
         if computed or (results.done and not manifest.path.exists()):
-            manifest.write(dataset.digest, job.learned)
+            manifest.write(dataset.digest, job.learned, job.readings.sources)
         return results
 
 
@@ -112,17 +114,22 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
     for D in wanted:
         columns = job_columns(job) | split_columns(dataset, split) | {"features": D, "seed": seed}
         try:
-            measures = list(job.task.measure(trial(job, split, kernel, sample, D, seed), reference))
-            if lost := [measure.metric for measure in measures if not np.isfinite(measure.value)]:
-                raise ArithmeticError(f"{lost[0]} is not a finite number")
-            yield [
-                columns | measure._asdict() | {"value": repr(float(measure.value)), "status": "ok"}
-                for measure in measures
-            ]
+            measures = job.task.metered(trial(job, split, kernel, sample, D, seed), reference)
+            yield [row(columns, measure) for measure in measures]
         except InputError:
             raise
         except Exception as error:
             yield [columns | failure(error)]
+
+
+def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
+    """A number, or an empty cell with its reason."""
+    metric, value, unit, message, where = measure
+    found = bool(np.isfinite(value))
+    if not found and not message:
+        raise ArithmeticError(f"{metric} is not a finite number")
+    told = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
+    return {**columns, **where, "metric": metric, "unit": unit, "message": message, **told}
 
 
 def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
@@ -141,7 +148,10 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
             setting = Setting(kind, labels["dataset"], other or labels["sketch"], 0 if other else D, error)
             job.pictures[setting] = picture
 
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)
+    def meter(device: str | None) -> AbstractContextManager[Reading]:
+        return job.readings.taken(job.meter.on(device) if device else job.meter, (D, seed, device or job.meter.device))
+
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show, meter)
 
 
 def job_columns(job: Job) -> dict[str, Any]:

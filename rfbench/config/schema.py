@@ -15,6 +15,7 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
 from rfbench.registry import find
 from rfbench.results.pictures import Setting
+from rfbench.results.samples import Readings
 from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
 from rfbench.tasks import TASKS, Task, make_task
@@ -59,6 +60,7 @@ class Job:
     dtype: np.dtype[Any]
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
     pictures: dict[Setting, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
+    readings: Readings = field(default_factory=Readings)
 
     def sketch(self, kernel: Kernel) -> Sketch:
         return make_sketch(kernel=kernel, **self.config["sketch"])

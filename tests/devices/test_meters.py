@@ -2,15 +2,19 @@
 
 import os
 import shutil
+import sys
 from time import perf_counter, sleep
 
 import numpy as np
 import pytest
 
 from rfbench.checks import InputError
+from rfbench.cli import main
 from rfbench.config.compose import choices
+from rfbench.config.identity import job_directory
 from rfbench.devices.meters import METERS, Absent, make_meter
 from rfbench.devices.meters.sampled import Sensor, SensorError, energy, sampling
+from rfbench.results.rows import read_rows
 
 RANGE = 262_143_328_850
 
@@ -81,7 +85,7 @@ def test_rapl_adds_packages_and_memory_and_goes_round(powercap):
         powercap(package0=RANGE - 2_000_000, dram=1_000_000)
         with powercap.meter.measure() as reading:
             powercap(package0=3_000_000, core=4_000_000, dram=1_500_000, psys=9_000_000)
-        assert reading.source == "rapl, package-0, dram, package-1"
+        assert reading.source.removesuffix(", shorter than it resolves") == "rapl, package-0, dram, package-1"
         assert reading.joules == pytest.approx(5.5, rel=1e-12)
 
 
@@ -171,3 +175,28 @@ def test_a_meter_of_one_device_is_no_meter_of_another():
 def test_wrong_options_are_one_sentence(options, wanted):
     with pytest.raises(InputError, match=wanted):
         make_meter(**options)
+
+
+def test_a_run_without_a_meter_has_an_empty_cell_with_a_reason(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    words = ["meter=rapl", f"meter.root={tmp_path}", "features=64", "seeds=2", "task.rows=20"]
+    assert main(words) == 0
+    reason = f"rapl: there is no energy counter of a processor in {tmp_path}"
+    assert f"no joules of ctr_tensorsrht: {reason}" in capsys.readouterr().out
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    rows = read_rows(path)
+    missing = [r for r in rows if r["metric"] == "joules"]
+    assert [(r["seed"], r["value"], r["status"]) for r in missing] == [("0", "", "missing"), ("1", "", "missing")]
+    assert {r["message"] for r in missing} == {reason}
+    assert {r["status"] for r in rows if r["metric"] != "joules"} == {"ok"}
+    assert not list(path.parent.glob("samples.csv"))
+    before = path.read_bytes()
+    assert main(words) == 0
+    assert path.read_bytes() == before
+
+
+def test_no_meter_is_the_same_experiment_as_before_there_were_any():
+    config = {"degree": 3, "sketch": {"name": "rademacher"}}
+    assert job_directory(config | {"meter": {"name": "none"}}, "name") == job_directory(config, "name")
+    assert job_directory(config | {"meter": {"name": "rapl"}}, "name") != job_directory(config, "name")

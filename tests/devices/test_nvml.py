@@ -1,5 +1,6 @@
 """NVML as it is loaded and called in truth, by a library of the same name with a card of known power."""
 
+import csv
 import json
 import os
 import shutil
@@ -8,7 +9,9 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 from rfbench.results.rows import read_rows
 
@@ -57,7 +60,7 @@ def of_the_ramp(reading, library):
 def test_a_ramp_is_integrated(behaviour, unit, library):
     """The rule itself is exact (test_meters.py); here a busy machine may come between a reading and its time."""
     reading = measured(library, behaviour)
-    assert reading["source"] == f"nvml, Ramp, {'energy counter' if unit == 'J' else 'power'}"
+    assert reading["source"].startswith(f"nvml, Ramp, {'energy counter' if unit == 'J' else 'power'}")
     assert reading["unit"] == unit
     assert reading["reason"] == ""
     assert len(reading["samples"]) >= 4
@@ -99,3 +102,31 @@ def test_no_library_is_a_reason(tmp_path):
     pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
     (tmp_path / "libnvidia-ml.so.1").write_text("not a library")
     assert "NVML Shared Library Not Found" in measured({"LD_LIBRARY_PATH": str(tmp_path)}, "")["reason"]
+
+
+def read_samples(directory):
+    with open(directory / "samples.csv") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_trial_has_its_energy_and_the_samples_are_kept(library, rfbench, tmp_path):
+    words = ("meter=nvml", "meter.idle_seconds=0.2", "features=[64,96]", "seeds=2", "task.rows=20")
+    environment = library | {"FAKE_NVML": "power", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = rfbench(*words, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "joules [J]" in done.stdout
+    (directory,) = tmp_path.glob("outputs/*/*")
+    assert json.loads((directory / "run.json").read_text())["meter"]["cuda"].startswith("nvml, Ramp, power")
+    samples, found = read_samples(directory), {}
+    for row in read_rows(directory / "results.csv"):
+        found[row["features"], row["seed"], row["metric"]] = row
+    assert {(r["device"], r["unit"]) for r in samples} == {("cuda", "W")}
+    for trial in (("64", "0"), ("64", "1"), ("96", "0"), ("96", "1")):
+        own = [r for r in samples if (r["features"], r["seed"]) == trial]
+        t, watts = (np.array([float(r[column]) for r in own]) for column in ("seconds", "value"))
+        joules, mean, idle = (found[*trial, metric] for metric in ("joules", "watts", "idle_watts"))
+        assert joules["message"].startswith("nvml, Ramp, power")
+        assert float(joules["value"]) == pytest.approx(trapezoid(watts, t), rel=1e-2)  # times are kept to the µs
+        assert float(idle["value"]) < watts.min() <= float(mean["value"]) <= watts.max()
+    assert rfbench(*words, "force=true", env=environment | {"FAKE_NVML": "counter"}).returncode == 0
+    assert {r["unit"] for r in read_samples(directory)} == {"J"}

@@ -59,6 +59,8 @@ class Sampled(Meter):
         with sampling(sensor) as reading:
             reading.idle_watts = idle
             yield reading
+        if reading.seconds < self.least_seconds:
+            reading.source += ", shorter than it resolves"
 
 
 @cache
