@@ -13,6 +13,7 @@ GROUPS = {
     "kernel": "rfbench.kernels",
     "task": "rfbench.tasks",
     "dataset": "rfbench.datasets",
+    "opu": "rfbench.opu",
 }
 
 
