@@ -10,6 +10,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
+from rfbench.devices import make_opu
+from rfbench.devices.features import on_device
+from rfbench.devices.shared import SharedDevice
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
 from rfbench.registry import find
@@ -18,7 +21,7 @@ from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
 from rfbench.tasks import TASKS, Task, make_task
 
-GROUPS = ("dataset", "kernel", "sketch", "task", "engine")
+GROUPS = ("dataset", "kernel", "sketch", "task", "engine", "opu")
 MOST_SEEDS = 100_000
 
 
@@ -31,6 +34,7 @@ class Root:
     sketch: dict[str, Any] = field(default_factory=dict)
     task: dict[str, Any] = field(default_factory=dict)
     engine: dict[str, Any] = field(default_factory=dict)
+    opu: dict[str, Any] | None = None
     degree: int = 3
     features: Any = "2d"
     seeds: Any = 5
@@ -54,11 +58,13 @@ class Job:
     features: list[int | str]
     seeds: list[int]
     dtype: np.dtype[Any]
+    device: SharedDevice | None  # opened by the run
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
     pictures: dict[Setting, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
 
     def sketch(self, kernel: Kernel) -> Sketch:
-        return make_sketch(kernel=kernel, **self.config["sketch"])
+        sketch = make_sketch(kernel=kernel, **self.config["sketch"])
+        return on_device(sketch, self.device) if self.device else sketch
 
     def real_twin(self, kernel: Kernel) -> Sketch | None:
         """tensorsrht for complex_tensorsrht and ctr_tensorsrht, with the same options."""
@@ -88,6 +94,7 @@ def build_job(config: DictConfig) -> Job:
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
+        device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
     sketch = job.sketch(kernel)
     objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
@@ -115,6 +122,8 @@ def typed(config: DictConfig) -> dict[str, Any]:
     assert isinstance(plain, dict)
     if data := find("task", plain["task"]["name"], TASKS).data(plain["task"]):
         plain["dataset"] = data
+    if plain["opu"]["name"] == "none":
+        plain["opu"] = None
     return {str(key): value for key, value in plain.items()}
 
 

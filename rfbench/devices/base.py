@@ -53,6 +53,10 @@ class OpticalBackend(ABC):
     def info(self) -> dict[str, Any]:
         """Device, exposure, camera, frames per second and versions, for run.json."""
 
+    def kept(self) -> str:
+        """The options that find the frames so far again, if they are kept."""
+        return ""
+
     def seconds(self, n: int) -> float | None:
         """What n frames take on the device that is simulated; None: it is real, and they are measured."""
         return None

@@ -70,7 +70,7 @@ class Simulated(OpticalBackend):
             "saturates at mean intensities": self.camera.range,
             "noise in counts": self.camera.noise,
             "frames per second": self.rate,
-            "numpy": np.__version__,
+            "versions": {"numpy": np.__version__},
         }
 
     def seconds(self, n: int) -> float:
