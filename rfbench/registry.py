@@ -14,6 +14,7 @@ GROUPS = {
     "task": "rfbench.tasks",
     "dataset": "rfbench.datasets",
     "meter": "rfbench.meters",
+    "opu": "rfbench.opu",
 }
 
 

@@ -3,7 +3,7 @@
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,15 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[l
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
     total = sum(map(len, missing.values()))
     with (
+        job.device or nullcontext(),
         job.engine.running(),
         bar(total, job_name(job.config), "trial") as shown,
     ):
         for seed, wanted in missing.items():
             if wanted:
                 for rows in repetition(job, dataset, seed, wanted):
+                    if job.device:
+                        job.learned[f"opu, seed {seed}"] = job.device.info()
                     yield rows
                     shown.update()
 
@@ -158,6 +161,8 @@ def job_columns(job: Job) -> dict[str, Any]:
     labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel", "task")}
     if job.config["dtype"] != "float32":
         labels["sketch"] = with_options(labels["sketch"], [f"dtype={job.config['dtype']}"])
+    if job.config["opu"]:
+        labels["sketch"] = with_options(labels["sketch"], [f"opu={label('opu', job.config['opu'])}"])
     return labels | {"degree": "" if job.kernel.power is None else job.kernel.power}
 
 

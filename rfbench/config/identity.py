@@ -8,7 +8,6 @@ from typing import Any
 
 # They change where and how a run is computed, or how much of it, but no number.
 NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine")
-ABSENT = (None, {"name": "none"})
 
 
 def digest(value: Any) -> str:
@@ -30,7 +29,7 @@ def job_name(config: Mapping[str, Any]) -> str:
 
 def job_directory(config: Mapping[str, Any], name: str) -> Path:
     """outputs/<name>/<hash> below the working directory."""
-    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY and value not in ABSENT}
+    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None}
     return Path.cwd() / "outputs" / name / digest(identity)
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from rfbench.checks import InputError
 from rfbench.cli import main
-from rfbench.config.compose import choices
+from rfbench.config.compose import choices, compose_jobs, without_hydra
 from rfbench.config.identity import job_directory
+from rfbench.config.schema import typed
 from rfbench.devices.meters import METERS, Absent, make_meter
 from rfbench.devices.meters.sampled import Sensor, SensorError, energy, sampling
 from rfbench.results.rows import read_rows
@@ -197,6 +198,9 @@ def test_a_run_without_a_meter_has_an_empty_cell_with_a_reason(tmp_path, monkeyp
 
 
 def test_no_meter_is_the_same_experiment_as_before_there_were_any():
-    config = {"degree": 3, "sketch": {"name": "rademacher"}}
-    assert job_directory(config | {"meter": {"name": "none"}}, "name") == job_directory(config, "name")
-    assert job_directory(config | {"meter": {"name": "rapl"}}, "name") != job_directory(config, "name")
+    plain, metered = (
+        typed(without_hydra(compose_jobs(words, False)[0][0])) for words in (["meter=none"], ["meter=rapl"])
+    )
+    without = {key: value for key, value in plain.items() if key != "meter"}
+    assert job_directory(plain, "name") == job_directory(without, "name")
+    assert job_directory(metered, "name") != job_directory(without, "name")

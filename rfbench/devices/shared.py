@@ -1,0 +1,70 @@
+"""One device for feature maps on several threads: one batch at a time, and a second try for one that fails."""
+
+import logging
+from threading import Lock
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.checks import InputError
+from rfbench.devices.base import OpticalBackend
+
+log = logging.getLogger("rfbench")
+
+
+class Setting(NamedTuple):
+    """What a device is fitted to."""
+
+    d: int
+    D: int
+    key: int
+    ones: float | None
+
+
+class DeviceError(RuntimeError):
+    """A device that failed twice on the same batch."""
+
+
+class SharedDevice:
+    """Fits the device to what a batch asks for, where the one before asked for something else."""
+
+    def __init__(self, backend: OpticalBackend) -> None:
+        self.backend, self.lock = backend, Lock()
+        self.fitted: Setting | None = None
+
+    def __enter__(self) -> Self:
+        self.backend.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.fitted = None
+        self.backend.__exit__(kind, error, where)
+
+    def counts(self, setting: Setting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
+        """What the camera counts behind some rows, and the intensity of one count."""
+        with self.lock:
+            try:
+                return self._try(setting, rows)
+            except InputError:
+                raise
+            except Exception as error:
+                log.warning("the device failed on %s rows, which are tried again", len(rows), exc_info=error)
+                self.fitted = None
+            try:
+                return self._try(setting, rows)
+            except Exception as error:
+                kept = f"; frames so far are kept: {self.backend.kept()}" if self.backend.kept() else ""
+                raise DeviceError(f"the OPU failed twice on {len(rows)} rows ({error}){kept}") from error
+
+    def info(self) -> dict[str, Any]:
+        return self.backend.info() | ({"intensity of one count": self.backend.level} if self.fitted else {})
+
+    def _try(self, setting: Setting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
+        if self.fitted != setting:
+            self.backend.fit(*setting)
+            self.fitted = setting
+        return self.backend.intensities(rows), self.backend.level
