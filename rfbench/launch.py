@@ -149,8 +149,8 @@ def conclude(directories: list[Path], target: Path) -> int:
         print("", *lines, sep="\n")
     write_maps(target, directories)
     write_posteriors(target, directories)
-    for line in dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
-        print(f"\n{line}")
+    if lines := dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
+        print("", *lines, sep="\n")
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

@@ -9,6 +9,7 @@ from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
+from rfbench.reports.projections import device_curves, projections
 from rfbench.reports.save import save
 from rfbench.reports.style import RC, line_style
 from rfbench.results.files import replace_file
@@ -155,10 +156,18 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
     errors(ax, part)
 
 
-SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, by_clusters), (measures, measured))
+SPECIAL = (
+    (fields, quiver),
+    (learning, curves),
+    (epochs, training),
+    (clusters, by_clusters),
+    (measures, measured),
+    (projections, device_curves),
+)
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
     curves: ["dataset", "measure"],
+    device_curves: ["metric"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

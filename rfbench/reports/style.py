@@ -31,6 +31,8 @@ FAMILIES = {
     "orff_curl_free": "#D55E00",
     "orff_div_free": "#009E73",
     "orff_helmholtz": "#CC79A7",
+    "numpy": "#0072B2",
+    "torch": "#E69F00",
     "identity": "#000000",
     "exact": "#7F7F7F",
 }

@@ -18,6 +18,7 @@ class Auto(Meter):
     card: int = 0
     watts: float = 30.0
     idle_seconds: float = 1.0
+    root: str = "/sys/class/powercap"
 
     def __post_init__(self) -> None:
         for device in ("cuda", "opu"):
@@ -25,7 +26,7 @@ class Auto(Meter):
 
     def on(self, device: str) -> Meter:
         if device == "cpu":
-            return RAPL(self.idle_seconds)
+            return RAPL(self.idle_seconds, self.root)
         if device == "cuda":
             return NVML(self.idle_seconds, self.card)
         return ConstantDraw(self.watts) if device == "opu" else Absent(f"no meter reads {device}")

@@ -24,6 +24,7 @@ class Reading:
     idle_watts: float | None = None  # of the same source when there was no work
     samples: list[tuple[float, float]] = field(default_factory=list)  # (seconds, what the sensor showed)
     unit: str = ""  # of the samples
+    least_seconds: float = 0.0  # shorter work is below the resolution of the sensor
 
     @property
     def watts(self) -> float | None:
@@ -36,7 +37,6 @@ class Meter(ABC):
 
     name: ClassVar[str]
     device: ClassVar[str]  # whose energy it reads
-    least_seconds: ClassVar[float] = 0.0  # shorter work is below the resolution of the sensor
 
     @abstractmethod
     def measure(self) -> AbstractContextManager[Reading]:

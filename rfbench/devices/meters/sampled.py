@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from threading import Event, Thread
 from time import perf_counter, sleep
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Sensor(NamedTuple):
 class Sampled(Meter):
     """The draw without work is taken once, before the first work that is measured."""
 
+    least_seconds: ClassVar[float]
     idle_seconds: float = 1.0
 
     def __post_init__(self) -> None:
@@ -57,7 +58,7 @@ class Sampled(Meter):
                 yield reading
             return
         with sampling(sensor) as reading:
-            reading.idle_watts = idle
+            reading.idle_watts, reading.least_seconds = idle, self.least_seconds
             yield reading
         if reading.seconds < self.least_seconds:
             reading.source += ", shorter than it resolves"
