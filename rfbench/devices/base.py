@@ -70,4 +70,4 @@ def as_bits(X: Array) -> NDArray[np.uint8]:
             "an OPU takes rows of 0 and 1, and these have other values; end dataset.prepare with binarize, "
             "as in dataset.prepare=[min_max,binarize] dataset.threshold=0.5"
         )
-    return ones.view(np.uint8)
+    return np.ascontiguousarray(ones).view(np.uint8)

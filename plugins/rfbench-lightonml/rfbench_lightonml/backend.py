@@ -76,7 +76,7 @@ class LightOn(OpticalBackend):
         """lightonml's simulated device, which by itself would have the same medium for every key."""
         lightonml = _lightonml()
         device = lightonml.internal.simulated_device.SimulatedOpuDevice()
-        device.build_random_matrix(d, D, seed=key % 2**32)
+        device.build_random_matrix(d, D, seed=[key % 2**32, key >> 32])
         twin = lightonml.OPU(n_components=D, opu_device=device, max_n_features=d, disable_pbar=True)
         twin.open()
         return twin
