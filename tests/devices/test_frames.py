@@ -133,7 +133,9 @@ def test_a_crash_leaves_what_was_seen_before(folder, bits, tmp_path, after):
 
 
 class Failing(Simulated):
-    """Fails at the calls given."""
+    """Fails at the calls given; as one device for all threads."""
+
+    parallel = False
 
     def __init__(self, *at):
         super().__init__()

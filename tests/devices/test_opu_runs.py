@@ -32,7 +32,7 @@ def directories(path):
 
 @pytest.mark.parametrize("name", ["simulated", "lightonml"])
 def test_a_replay_is_the_run_it_replays(rfbench, tmp_path, name):
-    """Bit for bit, on one thread or two, in batches of another size; and what it has not seen it refuses."""
+    """Bit for bit, on one thread or two, in batches of another size."""
     if name == "lightonml" and not (find_spec("lightonml") and find_spec("rfbench_lightonml")):
         pytest.skip("rfbench-lightonml is not installed: make test does it")
     done = rfbench(*WORDS, f"opu={name}", "opu.dump=frames")
@@ -50,7 +50,10 @@ def test_a_replay_is_the_run_it_replays(rfbench, tmp_path, name):
     assert (
         json.loads((second / "run.json").read_text())["learned"]["opu, seed 1"]["frames of"]["device"] == info["device"]
     )
-    done = rfbench(*WORDS, "seeds=3", "opu=replay", "opu.folder=frames")
+
+
+def test_rows_that_are_not_among_the_frames_are_one_line(rfbench):
+    done = rfbench(*WORDS, "opu=replay", "opu.folder=frames")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "frames has no frames of 100 features for this seed" in done.stderr
@@ -78,7 +81,8 @@ def test_other_sketches_and_dark_rows_are_refused():
 
 
 def test_a_device_that_fails_is_a_failed_row_with_its_reason(tmp_path):
-    failing = replace(job("opu=simulated", "seeds=1", "block_rows=50"), device=SharedDevice(Failing(2, 3)))
+    words = ("opu=simulated", "seeds=1", "block_rows=50", "engine.workers=1")
+    failing = replace(job(*words), device=SharedDevice(Failing(3, 4)))
     rows = run(failing, tmp_path, keep_going=False).rows
     assert {row["features"]: row["status"] for row in rows} == {100: "failed", 300: "ok"}
     assert rows[0]["message"] == "DeviceError: the OPU failed twice on 50 rows (the camera went away)"

@@ -80,7 +80,7 @@ def test_noise_is_of_the_row_and_as_strong_as_asked(bits):
 
 
 def test_a_large_medium_is_drawn_again_and_alike(bits):
-    opu = fitted(600_000)
+    opu = fitted(270_000)
     assert opu.medium.kept is None
     np.testing.assert_array_equal(opu.intensities(bits[:2])[:, :4096], fitted(4096).intensities(bits[:2]))
 
