@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class OpticalBackend(ABC):
     d: int
     D: int
     level: float
+    parallel: ClassVar[bool] = False  # whether a copy made after `fit` may work beside it: nothing but arithmetic
 
     def __enter__(self) -> Self:
         return self
@@ -70,4 +71,4 @@ def as_bits(X: Array) -> NDArray[np.uint8]:
             "an OPU takes rows of 0 and 1, and these have other values; end dataset.prepare with binarize, "
             "as in dataset.prepare=[min_max,binarize] dataset.threshold=0.5"
         )
-    return ones.view(np.uint8)
+    return np.ascontiguousarray(ones).view(np.uint8)

@@ -1,6 +1,7 @@
 """One device for feature maps on several threads: one batch at a time, and a second try for one that fails."""
 
 import logging
+from copy import copy
 from threading import Lock
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -46,25 +47,28 @@ class SharedDevice:
 
     def counts(self, setting: Setting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
         """What the camera counts behind some rows, and the intensity of one count."""
+        try:
+            return self._show(setting, rows)
+        except InputError:
+            raise
+        except Exception as error:
+            log.warning("the device failed on %s rows, which are tried again", len(rows), exc_info=error)
+        try:
+            return self._show(setting, rows, anew=True)
+        except Exception as error:
+            kept = f"; frames so far are kept: {self.backend.kept()}" if self.backend.kept() else ""
+            raise DeviceError(f"the OPU failed twice on {len(rows)} rows ({error}){kept}") from error
+
+    def _show(self, setting: Setting, rows: NDArray[Any], anew: bool = False) -> tuple[NDArray[np.uint8], float]:
         with self.lock:
-            try:
-                return self._try(setting, rows)
-            except InputError:
-                raise
-            except Exception as error:
-                log.warning("the device failed on %s rows, which are tried again", len(rows), exc_info=error)
+            if anew or self.fitted != setting:
                 self.fitted = None
-            try:
-                return self._try(setting, rows)
-            except Exception as error:
-                kept = f"; frames so far are kept: {self.backend.kept()}" if self.backend.kept() else ""
-                raise DeviceError(f"the OPU failed twice on {len(rows)} rows ({error}){kept}") from error
+                self.backend.fit(*setting)
+                self.fitted = setting
+            if not self.backend.parallel:
+                return self.backend.intensities(rows), self.backend.level
+            device = copy(self.backend)  # as it is fitted now, whatever it is fitted to next
+        return device.intensities(rows), device.level
 
     def info(self) -> dict[str, Any]:
         return self.backend.info() | ({"intensity of one count": self.backend.level} if self.fitted else {})
-
-    def _try(self, setting: Setting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
-        if self.fitted != setting:
-            self.backend.fit(*setting)
-            self.fitted = setting
-        return self.backend.intensities(rows), self.backend.level

@@ -35,6 +35,8 @@ class ExactMedium(Medium):
 class Simulated(OpticalBackend):
     """A new medium for every key."""
 
+    parallel = True
+
     def __init__(self, bits: int = 8, range: float = 10.0, noise: float = 0.0, frames_per_second: float = 2000.0):
         require(frames_per_second > 0, "opu.frames_per_second", "above 0", frames_per_second)
         self.camera, self.rate = Camera(bits, range, noise), frames_per_second
