@@ -32,22 +32,19 @@ def test_columns_are_repeated_or_cut(D):
     assert all(np.array_equal(X[:, j], BITS[:, j % 24]) for j in range(D))
 
 
-def test_the_product_is_all_rows_by_a_square_matrix(monkeypatch):
-    calls = []
-    matmul = np.matmul
-    monkeypatch.setattr(np, "matmul", lambda X, W, out: calls.append((X, W)) or matmul(X, W, out=out))
-    with NumPy(2).ready(BITS, 50, np.random.default_rng(1)) as project:
-        calls.clear()
-        Y = project()
-    ((X, W),) = calls
-    assert (X.shape, W.shape, Y.shape, Y.dtype) == ((40, 50), (50, 50), (40, 50), np.float32)
-    np.testing.assert_allclose(Y, widened(BITS, 50) @ W, rtol=1e-5)
+@pytest.mark.parametrize("make", [lambda: NumPy(2), lambda: Torch("cpu")], ids=["numpy", "torch"])
+def test_the_product_is_all_rows_by_a_square_matrix(make, request):
+    if "torch" in request.node.name:
+        pytest.importorskip("torch", reason="torch is not installed")
 
+    def projected(rows):
+        with make().ready(rows, 50, np.random.default_rng(1)) as project:
+            return np.asarray(project())
 
-def test_torch_does_the_same_where_it_is_installed():
-    pytest.importorskip("torch", reason="torch is not installed")
-    with Torch("cpu").ready(BITS, 50, np.random.default_rng(1)) as project:
-        project()
+    W = projected(np.eye(50, dtype=np.float32))
+    assert W.shape == (50, 50)
+    assert len(np.unique(W)) > 2000
+    np.testing.assert_allclose(projected(BITS), widened(BITS, 50) @ W, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("duration", "least", "count"), [(0.02, 0.1, (2, 5)), (0.05, 0.01, (1, 1)), (0.01, 0, (1, 1))])

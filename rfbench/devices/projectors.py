@@ -78,10 +78,11 @@ class Torch(Projector):
         W = torch.rand(D, D, generator=generator, dtype=X.dtype, device=self.place)
         Y = torch.empty_like(X)
 
-        def project() -> None:
+        def project() -> object:
             torch.matmul(X, W, out=Y)
             if on_card:
                 torch.cuda.synchronize(self.place)
+            return Y
 
         project()
         yield project
