@@ -44,8 +44,8 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                 if not computed:  # before any row, which without it could be of any data if the run is killed
                     manifest.write(dataset.digest, job.learned, job.readings.sources)
                 computed = True
-                results.add(rows)
                 job.readings.keep(directory)
+                results.add(rows)
                 keep_pictures(directory, job.pictures)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
         except Exception as error:
