@@ -4,7 +4,8 @@ import csv
 import json
 import subprocess
 import sys
-from time import sleep
+from contextlib import contextmanager
+from time import perf_counter, sleep
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,17 @@ from answers import one_line
 from rfbench.cli import main
 from rfbench.devices import projectors
 from rfbench.devices.base import OpticalBackend
+from rfbench.devices.meters import Reading
 from rfbench.devices.projectors import OPU, NoRoomError, NumPy, Torch, at_hand, widened
 from rfbench.devices.recorded import Recorded
 from rfbench.devices.shared import SharedDevice
 from rfbench.devices.simulated import Simulated
+from rfbench.engines import Local
+from rfbench.kernels import make_kernel
 from rfbench.reports.projections import crossing
 from rfbench.results.rows import read_rows
+from rfbench.sketches import make_sketch
+from rfbench.tasks import Trial, make_task
 from rfbench.tasks.projection import mean_seconds
 
 BITS = np.random.default_rng(0).integers(0, 2, (40, 24)).astype(np.float32)
@@ -101,6 +107,33 @@ def test_devices_at_hand_are_the_processor_and_what_was_chosen():
     device = SharedDevice(Simulated())
     assert [type(one) for one in at_hand(1, device) if not isinstance(one, Torch)] == [NumPy, OPU]
     assert [type(one) for one in at_hand(1, None) if not isinstance(one, Torch)] == [NumPy]
+
+
+def test_energy_is_that_of_one_projection_and_work_lasts_as_long_as_the_meter_needs():
+    sketch, asked = make_sketch("optical", make_kernel("optical", 3)), []
+
+    @contextmanager
+    def meter(device):
+        asked.append(device)
+        reading = Reading("a known meter", least_seconds=0.3)
+        start = perf_counter()
+        yield reading
+        reading.seconds = perf_counter() - start
+        reading.joules = 50 * reading.seconds
+
+    with Local(1).running() as engine:
+        trial = Trial(None, None, sketch, None, 64, 0, None, engine, meter=meter)
+        start = perf_counter()
+        time, joules, watts = (m for m in make_task("projection", seconds=0.0).metered(trial, BITS))
+        elapsed = perf_counter() - start
+    assert asked == ["cpu"]
+    assert elapsed >= 0.3
+    repeats = int(time.message.removeprefix("mean of "))
+    assert repeats > 10
+    assert 0.3 <= repeats * time.value <= elapsed
+    assert joules.value == pytest.approx(50 * time.value)
+    assert (watts.value, joules.message) == (pytest.approx(50), "a known meter")
+    assert {m.where["sketch"] for m in (time, joules, watts)} == {"numpy"}
 
 
 def test_the_crossing_of_power_laws_is_exact():
