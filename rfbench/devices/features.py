@@ -31,8 +31,9 @@ class OnDevice(Sketch):
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         setting = Setting(d, D, int(rng.integers(2**63)), self.ones)
-        self.device.counts(setting, np.empty((0, d)))  # fitted now, not when a clock runs
-        return DeviceMap(self.device, setting, self.base.kernel.exponent, dtype)
+        device = self.device.own()
+        _, self.device.level = device.counts(setting, np.empty((0, d)))  # fitted now, not when a clock runs
+        return DeviceMap(device, setting, self.base.kernel.exponent, dtype)
 
 
 def on_device(sketch: Sketch, device: SharedDevice) -> OnDevice:
