@@ -95,6 +95,7 @@ def run_one(config: Any) -> None:
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
+    log.disabled = False  # Hydra silences every log that is there before it starts
     log.setLevel(logging.INFO)
     log.propagate = False
     warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite becomes a failed row
