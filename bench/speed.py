@@ -10,7 +10,6 @@ from pathlib import Path
 
 import floors
 import growth
-import numpy as np
 import pandas as pd
 import transforms
 
@@ -64,7 +63,7 @@ def draw(speed: pd.DataFrame, target: Path) -> None:
 def page(found: dict[str, pd.DataFrame], n: int, turns: int) -> str:
     parts = [
         "# Speed",
-        f"`make bench` on {os.cpu_count()} cores, NumPy {np.__version__}: {n} rows of {COLUMNS} columns, float32, best of "
+        f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, best of "
         f"{turns} turns, taken in one process. Ratios only: `over_gemm` is the time over that of one dense product of "
         "the same shape on as many threads, `over_write` over writing the output once, `times_sklearn` how many times "
         "faster than scikit-learn's PolynomialCountSketch (RBFSampler for sketches without a degree).",
