@@ -129,6 +129,7 @@ def no_number(row: dict[str, str]) -> str:
 def conclude(directories: list[Path], target: Path) -> int:
     """Write the table and the figure of all jobs, print them, and count what failed."""
     from rfbench.reports import write_report
+    from rfbench.reports.grids import write_grids
     from rfbench.reports.maps import write_maps
     from rfbench.reports.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
@@ -141,15 +142,15 @@ def conclude(directories: list[Path], target: Path) -> int:
             rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
         if directory != target:
             write_report(directory, own)
-            write_maps(directory, [directory])
-            write_posteriors(directory, [directory])
+            for write in (write_maps, write_posteriors, write_grids):
+                write(directory, [directory])
     if target not in directories:
         write_rows(target / "results.csv", rows.values())
     print(write_report(target, rows.values()))
     if lines := dict.fromkeys(line for directory in directories for line in learned_lines(directory)):
         print("", *lines, sep="\n")
-    write_maps(target, directories)
-    write_posteriors(target, directories)
+    for write in (write_maps, write_posteriors, write_grids):
+        write(target, directories)
     if lines := dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
         print("", *lines, sep="\n")
     failed = [row for row in rows.values() if row["status"] == "failed"]

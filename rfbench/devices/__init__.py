@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require
 from rfbench.devices.base import OpticalBackend
 from rfbench.devices.recorded import Recorded
 from rfbench.devices.replay import Replay
@@ -18,6 +18,7 @@ OPUS: dict[str, type[OpticalBackend]] = {"simulated": Simulated, "replay": Repla
 
 def make_opu(name: str, dump: str | None = None, **options: Any) -> OpticalBackend:
     """The backend of that name, not yet opened; its frames are kept in `dump` if told."""
+    require(dump is None or isinstance(dump, str), "opu.dump", "null or a folder", dump)
     try:
         found = find("opu", name, OPUS)
     except InputError:

@@ -34,6 +34,7 @@ class SharedDevice:
     def __init__(self, backend: OpticalBackend) -> None:
         self.backend, self.lock = backend, Lock()
         self.fitted: Setting | None = None
+        self.level: float | None = None  # of the last feature map, for run.json
 
     def __enter__(self) -> Self:
         self.backend.__enter__()
@@ -44,6 +45,10 @@ class SharedDevice:
     ) -> None:
         self.fitted = None
         self.backend.__exit__(kind, error, where)
+
+    def own(self) -> "SharedDevice":
+        """For one feature map: itself or, where there is nothing but arithmetic, another that stays fitted to it."""
+        return SharedDevice(copy(self.backend)) if self.backend.parallel else self
 
     def counts(self, setting: Setting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
         """What the camera counts behind some rows, and the intensity of one count."""
@@ -71,4 +76,4 @@ class SharedDevice:
         return device.intensities(rows), device.level
 
     def info(self) -> dict[str, Any]:
-        return self.backend.info() | ({"intensity of one count": self.backend.level} if self.fitted else {})
+        return self.backend.info() | ({} if self.level is None else {"intensity of one count": self.level})

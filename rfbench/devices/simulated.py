@@ -72,7 +72,7 @@ class Simulated(OpticalBackend):
             "saturates at mean intensities": self.camera.range,
             "noise in counts": self.camera.noise,
             "frames per second": self.rate,
-            "versions": {"numpy": np.__version__},
+            "versions": [f"numpy {np.__version__}"],
         }
 
     def seconds(self, n: int) -> float:

@@ -6,7 +6,7 @@ estimates k_m with Var = (k_{2m} − k_m²)/D  [Ohana et al. 2019, Eq. 2; Wacker
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from rfbench.kernels.optical import Optical
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.medium import BLOCK, Medium, intensity
+from rfbench.sketches.wrappers import affine
 
 Array = NDArray[Any]
 
@@ -64,7 +65,7 @@ def make(kernel: Optical, exponent: float = 2.0) -> Sketch:
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
             "set sketch.exponent, which the kernel follows"
         )
-    return OpticalSketch(kernel)
+    return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, 0.0 if isinstance(kernel.bias, str) else kernel.bias)
 
 
 FAMILIES = {"optical": Family(make, ("optical",), "closed form", "d D")}

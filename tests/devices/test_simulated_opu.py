@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
+import stats
 
 from rfbench.checks import InputError
 from rfbench.devices import make_opu
+from rfbench.devices.features import on_device
+from rfbench.devices.shared import SharedDevice
+from rfbench.kernels import make_kernel
+from rfbench.sketches import make_sketch
 from rfbench.sketches.optical import OpticalMap
 
 KEY, LIMIT = 11, 4.8
@@ -83,6 +88,19 @@ def test_a_large_medium_is_drawn_again_and_alike(bits):
     opu = fitted(270_000)
     assert opu.medium.kept is None
     np.testing.assert_array_equal(opu.intensities(bits[:2])[:, :4096], fitted(4096).intensities(bits[:2]))
+
+
+def test_a_bias_is_so_many_ones(bits):
+    kernel = make_kernel("optical", 3, bias=7.0)
+    ideal, X, D = make_sketch("optical", kernel), bits[:12].astype(np.float64), 2000
+    sketch = on_device(ideal, SharedDevice(make_opu("simulated"))).adapt(bits, D)
+    assert sketch.ones == bits.sum(1).mean() + 7
+    values = stats.estimates(sketch, X, D, 40, seed=6).real
+    V = stats.of_pairs(ideal.variance(X, X, D))
+    assert stats.z_of_mean(values, stats.of_pairs(kernel.gram(X, X)), V) < LIMIT
+    assert stats.z_of_mean(values, stats.of_pairs(make_kernel("optical", 3, bias=6.0).gram(X, X)), V) > LIMIT
+    with pytest.raises(InputError, match=r"kernel\.bias must be a whole number; 0\.5 was given"):
+        on_device(make_sketch("optical", make_kernel("optical", 3, bias=0.5)), SharedDevice(make_opu("simulated")))
 
 
 @pytest.mark.parametrize(

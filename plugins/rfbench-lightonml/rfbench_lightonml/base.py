@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
@@ -41,7 +42,7 @@ class LightOn(OpticalBackend):
             "device": "lightonml",
             **{name: getattr(device, name, None) for name in ("exposure_us", "frametime_us", "gain_dB")},
             "frames per second": 1e6 / device.frametime_us if device else None,
-            "versions": {name: _version(name) for name in ("lightonml", "lightonopu")},
+            "versions": [f"{name} {version(name)}" for name in ("lightonml", "lightonopu") if find_spec(name)],
         }
 
 
@@ -52,10 +53,3 @@ def lightonml() -> Any:
         import lightonml
         import lightonml.internal.simulated_device
     return lightonml
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
