@@ -8,8 +8,10 @@ from rfbench.checks import InputError
 from rfbench.devices import make_opu
 from rfbench.devices.features import on_device
 from rfbench.devices.shared import SharedDevice
+from rfbench.devices.simulated import ExactMedium
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
+from rfbench.sketches.medium import Medium
 from rfbench.sketches.optical import OpticalMap
 
 KEY, LIMIT = 11, 4.8
@@ -64,6 +66,15 @@ def test_the_bias_of_eight_bits_is_small(bits):
     assert bias() < 5e-3
     assert bias(bits=3) > 5e-3
     assert bias(range=3.0) > 5e-3
+
+
+def test_sums_over_the_medium_are_exact():
+    """So that no order of summation changes them; those of a medium off the grid it does."""
+    bits = np.random.default_rng(0).integers(0, 2, (50, 784)).astype(np.float32)
+    for medium, exact in ((ExactMedium, True), (Medium, False)):
+        U = medium(784, 1000, KEY, np.float32).draw(0, 1000)
+        assert np.array_equal(bits @ U, bits.astype(np.float64) @ U.astype(np.float64)) is exact
+        assert U.var() == pytest.approx(0.5, rel=0.01)
 
 
 def test_counts_do_not_depend_on_batches_to_the_last_bit(bits):
