@@ -1,7 +1,7 @@
 """A scattering medium: U with independent CN(0, 1) entries, and the intensity |Ux|² of the light behind it.
 
 U is drawn in blocks of outputs by a counter-based generator and, where it is large, drawn again whenever it is
-needed: a million outputs take no more memory than ten thousand.
+needed: ten million outputs take no more memory than a hundred thousand.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,24 @@ from rfbench.sketches.weights import complex_gaussian, complex_type
 
 Array = NDArray[Any]
 BLOCK = 4096  # outputs to a block of U
-KEPT_BYTES = 1 << 27  # a U below this is drawn once and kept
+KEPT_BYTES = 10**9  # a U below this is drawn once and kept
 
 
 class Medium:
     """The outputs first..first + D of the medium that the key names."""
 
-    def __init__(self, d: int, D: int, key: int, dtype: Any, first: int = 0) -> None:
-        self.d, self.key, self.dtype, self.first = d, key, np.dtype(dtype), first
+    def __init__(self, d: int, D: int, key: int, dtype: Any, first: int = 0, kept: list[Array] | None = None) -> None:
+        self.d, self.D, self.key, self.dtype, self.first = d, D, key, np.dtype(dtype), first
         self.spans = list(spans(D, BLOCK))
         small = d * D * complex_type(dtype).itemsize <= KEPT_BYTES
-        self.kept = [self.draw(*span) for span in self.spans] if small else None
+        self.kept = kept or ([self.draw(*span) for span in self.spans] if small else None)
+
+    def parts(self) -> Iterator["Medium"]:
+        """Media of a few blocks, whose outputs, side by side, are these."""
+        for number in range(0, len(self.spans), 4):
+            start, stop = self.spans[number][0], self.spans[number : number + 4][-1][1]
+            kept = self.kept[number : number + 4] if self.kept else None
+            yield type(self)(self.d, stop - start, self.key, self.dtype, self.first + start, kept)
 
     def draw(self, start: int, stop: int) -> Array:
         """Outputs start..stop of U, real and imaginary columns side by side; the same whenever asked."""

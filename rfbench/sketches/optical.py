@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.kernels.optical import Optical
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
-from rfbench.sketches.medium import BLOCK, Medium, intensity
+from rfbench.sketches.medium import Medium, intensity
 from rfbench.sketches.wrappers import affine
 
 Array = NDArray[Any]
@@ -30,7 +29,7 @@ class OpticalSketch(ClosedForm):
     kernel: Optical
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
-        return OpticalMap(d, D, self.kernel.exponent, int(rng.integers(2**63)), dtype)
+        return OpticalMap(Medium(d, D, int(rng.integers(2**63)), dtype), self.kernel.exponent)
 
     def variance(self, X: Array, Y: Array, D: int) -> Array:
         doubled = Optical(2 * self.kernel.exponent)
@@ -38,18 +37,14 @@ class OpticalSketch(ClosedForm):
 
 
 class OpticalMap(FeatureMap):
-    """One medium, or the features first..first + D of one with `total`."""
+    """One medium, or a part of one with `total` outputs."""
 
-    def __init__(
-        self, d: int, D: int, m: float, key: int, dtype: Any, first: int = 0, total: int | None = None
-    ) -> None:
-        self.d, self.D, self.dtype, self.m = d, D, np.dtype(dtype), m
-        self.medium, self.total = Medium(d, D, key, dtype, first), total or D
+    def __init__(self, medium: Medium, m: float, total: int | None = None) -> None:
+        self.d, self.D, self.dtype = medium.d, medium.D, medium.dtype
+        self.medium, self.m, self.total = medium, m, total or medium.D
 
     def parts(self) -> Iterator[FeatureMap]:
-        key, first = self.medium.key, self.medium.first
-        for start, stop in spans(self.D, 4 * BLOCK):
-            yield OpticalMap(self.d, stop - start, self.m, key, self.dtype, first + start, self.total)
+        return (OpticalMap(part, self.m, self.total) for part in self.medium.parts())
 
     def write(self, X: Array, out: Array) -> None:
         for columns, U in self.medium.blocks():

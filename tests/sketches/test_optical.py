@@ -10,7 +10,7 @@ from test_unbiased import LIMIT
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.sketches.medium import BLOCK
+from rfbench.sketches.medium import BLOCK, Medium
 from rfbench.sketches.optical import OpticalMap
 
 
@@ -45,18 +45,22 @@ def test_mean_and_variance(m, draws, wine):
     assert 0.9 < ratio < 1.1, (ratio, error)
 
 
-def test_parts_are_the_whole_and_are_drawn_again_alike(digits):
+def test_parts_are_the_whole_and_are_drawn_again_alike(digits, monkeypatch):
     _, sketch = optical(2.0)
     D = 5 * BLOCK + 17
     whole = sketch.sample(64, D, np.random.default_rng(0))
     X = digits[:5].astype(np.float32)
     parts = np.concatenate([part(X) for part in whole.parts()], axis=1)
     np.testing.assert_allclose(parts, whole(X), rtol=1e-5)
-    np.testing.assert_allclose(np.concatenate([part(X) for part in whole.parts()], axis=1), parts)
+    monkeypatch.setattr("rfbench.sketches.medium.KEPT_BYTES", 0)
+    again = OpticalMap(Medium(64, D, whole.medium.key, np.float32), 2.0)
+    assert again.medium.kept is None
+    np.testing.assert_array_equal(again(X), whole(X))
+    np.testing.assert_array_equal(np.concatenate([part(X) for part in again.parts()], axis=1), parts)
 
 
 def test_a_large_medium_is_not_kept(digits):
-    large = OpticalMap(64, 2_000_000, 2.0, 1, np.float32)
+    large = OpticalMap(Medium(64, 2_000_000, 1, np.float32), 2.0)
     assert large.medium.kept is None
     first = next(large.parts())
     assert first.D == 4 * BLOCK
