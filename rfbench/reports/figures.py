@@ -25,6 +25,7 @@ ERRORS = {
     "mnll": "mean negative log likelihood",
     "nmse": "normalised mean squared error",
     "error": "misclassified fraction",
+    "transform_seconds": "time of the training features [s]",
 }
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 

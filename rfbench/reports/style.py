@@ -24,6 +24,8 @@ FAMILIES = {
     "srf": "#009E73",
     "srf_orthogonal": "#CC79A7",
     "compressive_rff": "#56B4E9",
+    "compressive_identity": "#882255",
+    "compressive_exact": "#DDCC77",
     "favor": "#882255",
     "exponential_rff": "#332288",
     "optical": "#AA4499",

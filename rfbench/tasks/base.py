@@ -12,6 +12,8 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
 from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.compressive import Compressed
+from rfbench.sketches.exact import Exact
 
 Array = NDArray[Any]
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
@@ -53,6 +55,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
+    measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -63,6 +66,8 @@ class Task(ABC):
         """Why this sketch or this kernel cannot be measured, or None."""
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
+        if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
+            return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 
     def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
