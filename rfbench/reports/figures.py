@@ -10,7 +10,7 @@ from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
 from rfbench.reports.save import save
-from rfbench.reports.style import RC, line_style
+from rfbench.reports.style import RC, line_style, tell_apart
 from rfbench.results.files import replace_file
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ ERRORS = {
     "rel_frobenius": "relative Frobenius error",
     "kl": "KL divergence from the exact process",
     "mnll": "mean negative log likelihood",
-    "nmse": "normalised mean squared error",
     "error": "misclassified fraction",
+    "nmse": "normalised mean squared error",
     "transform_seconds": "time of the training features [s]",
 }
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
@@ -49,6 +49,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
             panel(ax, part)
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
+        tell_apart(axes.flat)
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
         width = 3.4 * across + 0.4
         longest = max(map(len, lines), default=0)
@@ -156,10 +157,29 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
     errors(ax, part)
 
 
-SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, by_clusters), (measures, measured))
+def learned(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """The errors of ridge regression, whatever the kernel."""
+    ours = summary[summary["task"].str.startswith("ridge")]
+    return ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+
+
+def compared(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Sketches of all kernels in one panel [Ohana et al. 2019, Fig. 2]."""
+    errors(ax, part)
+
+
+SPECIAL = (
+    (fields, quiver),
+    (learning, curves),
+    (epochs, training),
+    (clusters, by_clusters),
+    (measures, measured),
+    (learned, compared),
+)
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
+    compared: ["dataset"],
     curves: ["dataset", "measure"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

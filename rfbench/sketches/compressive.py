@@ -77,6 +77,10 @@ class ChainedExact(Chained, ExactMap):
         super().__init__(first, second)
         self.kernel = second.kernel
 
+    def product(self, Phi: Array, Psi: Array) -> Array:
+        assert Phi.shape[1] == Psi.shape[1] == self.D, "these are rows, not measurements of them"
+        return super().product(Phi, Psi)
+
 
 def compressed(make: Callable[[Kernel], Sketch], kernel: Kernel, measurements: int | None = None) -> Compressed:
     return Compressed(make(kernel), measurements)

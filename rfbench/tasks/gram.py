@@ -35,11 +35,12 @@ def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) 
 
 
 def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Array:
-    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy."""
-    r = np.zeros(features.D, wide(features))
+    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy, of labels in one column or several."""
+    r: Any = np.zeros(features.D, wide(features))
     for Phi, y in filled(features, blocks, engine, watch):
+        r = r if r.ndim == y.ndim else np.zeros((features.D, y.shape[1]), r.dtype)
 
-        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y) -> None:
+        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y, r: Array = r) -> None:
             left = Phi[:, ij[0]].conj().T
             G[ij] += left @ Phi[:, ij[1]]
             if ij[0] == ij[1]:
@@ -53,8 +54,9 @@ def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watc
 def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
     """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
     size = min(ROWS, max(NUMBERS // features.D, 1))
-    held, labels, have = features.empty(size), np.empty(size), 0
+    held, labels, have = features.empty(size), np.empty(0), 0
     for X, y in blocks:
+        labels = labels if len(labels) else np.empty((size, *y.shape[1:]))
         while len(X):
             here = slice(have, min(have + len(X), size))
             count = here.stop - have

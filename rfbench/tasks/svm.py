@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
@@ -23,12 +22,12 @@ from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.localized_maclaurin import LocalizedMap
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.gp import new_rows
-from rfbench.tasks.gram import doubles
+from rfbench.tasks.gram import doubles, filled
 from rfbench.tasks.kernel_svm import KernelMachine
 from rfbench.tasks.linear_svm import BYTES, LinearMachine
+from rfbench.tasks.stopwatch import Stopwatch
 
 Array = NDArray[Any]
-ROWS = 4096  # of features in the precision of the run, before they are doubles
 SHARE = 0.75  # of the machine's memory
 
 
@@ -52,10 +51,10 @@ class SVM(Task):
         """The labels are all there is; they must be classes."""
         import sklearn.svm  # noqa: F401  (not on the clock of the first fit)
 
-        train = split.train.part
+        train, name = split.train.part, split.train.part.dataset.name
         if train.dataset.classes is None:
             raise InputError(
-                f"task=svm needs classes, and dataset '{train.dataset.name}' has numbers to predict; use task=gpr"
+                f"task=svm needs classes, and dataset '{name}' has numbers to predict; use task=ridge or gpr"
             )
         if len(set().union(*map(set, train.labels()))) < 2:
             raise InputError(f"task=svm needs rows of two classes at least; all {len(train)} training rows are of one")
@@ -103,16 +102,9 @@ def refuse_unsuited(features: FeatureMap, n: int) -> None:
 
 def feature_matrix(features: FeatureMap, train: Prepared, engine: Local) -> tuple[Array, Array, float]:
     """(Φ, y) of all rows, Φ in double as scikit-learn wants it, and the seconds that the map took."""
-    Phi, labels, seconds, done = np.empty((len(train), features.D)), [], 0.0, 0
-    held = features.empty(min(ROWS, len(train)))
-    held.fill(0)  # fresh pages are the system's work, not the sketch's
+    Phi, y, done, watch = np.empty((len(train), features.D)), np.empty(len(train), np.int64), 0, Stopwatch()
     with bar(len(train), "training rows", " rows") as shown:
-        for X, y in told(train.blocks(), shown):
-            for start, stop in spans(len(X), ROWS):
-                began = perf_counter()
-                block = engine.transform(features, X[start:stop], held[: stop - start])
-                seconds += perf_counter() - began
-                Phi[done + start : done + stop] = block
-            labels.append(y)
-            done += len(X)
-    return Phi, np.concatenate(labels), seconds
+        for block, labels in filled(features, told(train.blocks(), shown), engine, watch):
+            rows = slice(done, done + len(block))
+            Phi[rows], y[rows], done = block, labels, rows.stop
+    return Phi, y, watch["features"]

@@ -66,6 +66,8 @@ def test_the_kernel_of_measurements(wine):
     np.testing.assert_allclose(features.product(Phi, Phi), K)
     np.testing.assert_allclose(features.paired(Phi, Phi[::-1])[:, 0], np.diagonal(K[:, ::-1]))
     assert np.abs(K - KERNEL.gram(wine, wine)).max() > 0.01
+    with pytest.raises(AssertionError, match="not measurements"):
+        features.product(wine, wine)
 
 
 def test_measurements_out_of_range_are_refused_in_words():
