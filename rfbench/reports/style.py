@@ -84,10 +84,11 @@ def tell_apart(panels: Iterable["Axes"]) -> None:
         looks[parts[0].get_color(), parts[0].get_linestyle(), parts[0].get_marker()][name].append(parts)
     for (colour, _, marker), names in looks.items():
         for place, drawn in enumerate(names.values() if len(names) > 1 else ()):
-            light = place / (len(names) - 1)  # from half black to half white
+            light = place / (len(names) - 1)
+            shade: Any = tuple((c + light) / 2 for c in to_rgb(colour))  # from half black to half white
             for parts in drawn:
                 for part in parts:  # the line, its bars, and their caps, which are markers
-                    part.set_color(shade := [0.5 * c + 0.5 * light for c in to_rgb(colour)])
+                    part.set_color(shade)
                     if isinstance(part, Line2D):
                         part.set_markeredgecolor(shade)
                 if marker not in ("", "None"):
