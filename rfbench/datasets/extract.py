@@ -38,8 +38,8 @@ def extract(model: str, layer: str, out: Path | None) -> str:
         write_labels(images.y.read(0, images.y.shape[0]), made(path.parent) / LABELS)
         write_features(network, images.X, path)
     n, d = read_npy(path).shape
-    use = f"rfbench dataset={name} dataset.layer={layer}" + (f" data_dir={out}" if out else "")
-    return f"{path}: {n} rows of {d} columns; use it by {use}"
+    options = (f" dataset.layer={layer}" if layer != "final" else "") + (f" data_dir={out}" if out else "")
+    return f"{path}: {n} rows of {d} columns; use it by rfbench dataset={name}{options}"
 
 
 def write_labels(y: Array, path: Path) -> None:

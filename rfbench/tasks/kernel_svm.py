@@ -17,7 +17,7 @@ from rfbench.tasks.kernel_error import exact_matrix
 from rfbench.tasks.tiles import MOST_ROWS, TILE
 
 Array = NDArray[Any]
-MOST_GAUSSIAN_ROWS = 100_000  # time grows with their square: a quarter of an hour at 60,000
+MOST_GAUSSIAN_ROWS = 100_000  # time grows with their square
 CACHE = 1000  # megabytes of rows of the matrix that are kept
 
 

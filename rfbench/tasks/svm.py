@@ -71,10 +71,10 @@ class SVM(Task):
             machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
         fitted = perf_counter()
         test = trial.split.test
-        wrong = sum(int(np.sum(machine.predict(doubles(features, X, engine)) != y)) for X, y in new_rows(test))
+        right = sum(int(np.sum(machine.predict(doubles(features, X, engine)) == y)) for X, y in new_rows(test))
         predicted = perf_counter()
-        yield Measure("accuracy", 1 - wrong / len(test))
-        yield Measure("error", wrong / len(test))
+        yield Measure("accuracy", right / len(test))
+        yield Measure("error", (len(test) - right) / len(test))
         if isinstance(machine, LinearMachine) and machine.exhausted:
             yield Measure("classes_not_converged", machine.exhausted)
         yield Measure("transform_seconds", seconds, "s")

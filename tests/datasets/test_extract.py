@@ -130,9 +130,7 @@ def test_the_command_from_images_to_a_data_set(data_dir, tmp_path, monkeypatch, 
     monkeypatch.setenv("RFBENCH_DATA", str(data_dir))
     monkeypatch.setattr(extract, "pretrained", lambda model, layer: lambda images: images[:, ::6] / np.float32(255))
     assert main(["data", "extract", "--model", "resnet34", "--out", str(tmp_path)]) == 0
-    assert (
-        f"use it by rfbench dataset=cifar10_resnet34 dataset.layer=final data_dir={tmp_path}" in capsys.readouterr().out
-    )
+    assert f"use it by rfbench dataset=cifar10_resnet34 data_dir={tmp_path}\n" in capsys.readouterr().out
     data = load({"name": "cifar10_resnet34"}, data_dir=str(tmp_path), download=False)
     images = load({"name": "cifar10"}, data_dir=str(data_dir), download=False)
     n = images.X.shape[0]
