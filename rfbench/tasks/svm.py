@@ -56,7 +56,7 @@ class SVM(Task):
             raise InputError(
                 f"task=svm needs classes, and dataset '{name}' has numbers to predict; use task=ridge or gpr"
             )
-        if len(set().union(*map(set, train.labels()))) < 2:
+        if len({label for y in train.labels() for label in np.unique(y).tolist()}) < 2:
             raise InputError(f"task=svm needs rows of two classes at least; all {len(train)} training rows are of one")
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
