@@ -11,7 +11,7 @@ from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
 from rfbench.reports.projections import device_curves, projections
 from rfbench.reports.save import save
-from rfbench.reports.style import RC, line_style
+from rfbench.reports.style import RC, line_style, tell_apart
 from rfbench.results.files import replace_file
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ ERRORS = {
     "mnll": "mean negative log likelihood",
     "error": "misclassified fraction",
     "nmse": "normalised mean squared error",
+    "transform_seconds": "time of the training features [s]",
 }
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
@@ -49,6 +50,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
             panel(ax, part)
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
+        tell_apart(axes.flat)
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
         width = 3.4 * across + 0.4
         longest = max(map(len, lines), default=0)

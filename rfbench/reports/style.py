@@ -4,7 +4,12 @@ The colours are those of Okabe and Ito (2008) and Tol (2021), which colour-blind
 different kernels may share one.
 """
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAMILIES = {
     "gaussian": "#E69F00",
@@ -24,6 +29,8 @@ FAMILIES = {
     "srf": "#009E73",
     "srf_orthogonal": "#CC79A7",
     "compressive_rff": "#56B4E9",
+    "compressive_identity": "#882255",
+    "compressive_exact": "#DDCC77",
     "favor": "#882255",
     "exponential_rff": "#332288",
     "optical": "#AA4499",
@@ -46,6 +53,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "opu=lightonml": {"linestyle": "-.", "marker": "D"},
 }
 
+MARKERS = "oDv^Xs*P"
+
 # Column width of a paper, readable there; the salt makes the same figure the same file.
 RC = {
     "font.size": 8,
@@ -67,3 +76,25 @@ def line_style(sketch: str) -> dict[str, Any]:
     family = name.removeprefix(variant)
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
     return {"color": colour, "label": sketch, **VARIANTS[variant]}
+
+
+def tell_apart(panels: Iterable["Axes"]) -> None:
+    """Lines that look alike and have other names, as those of other options, get shades and markers of their own."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+
+    looks: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for handle, name in (pair for ax in panels for pair in zip(*ax.get_legend_handles_labels(), strict=True)):
+        parts: list[Any] = [*handle.get_children()] or [handle]
+        looks[parts[0].get_color(), parts[0].get_linestyle(), parts[0].get_marker()][name].append(parts)
+    for (colour, _, marker), names in looks.items():
+        for place, drawn in enumerate(names.values() if len(names) > 1 else ()):
+            light = place / (len(names) - 1)
+            shade: Any = tuple((c + light) / 2 for c in to_rgb(colour))  # from half black to half white
+            for parts in drawn:
+                for part in parts:  # the line, its bars, and their caps, which are markers
+                    part.set_color(shade)
+                    if isinstance(part, Line2D):
+                        part.set_markeredgecolor(shade)
+                if marker not in ("", "None"):
+                    parts[0].set_marker(MARKERS[place % len(MARKERS)])

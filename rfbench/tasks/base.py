@@ -17,6 +17,8 @@ from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.compressive import Compressed
+from rfbench.sketches.exact import Exact
 
 Array = NDArray[Any]
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
@@ -76,6 +78,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
+    measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -88,6 +91,8 @@ class Task(ABC):
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if kernel.open:
             return f"kernel.{kernel.open}=validation is chosen by task=ridge only; give a number"
+        if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
+            return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
