@@ -54,8 +54,8 @@ class OpticalMap(FeatureMap):
             seen /= np.sqrt(self.total)
 
 
-def make(kernel: Optical, exponent: float = 2.0) -> Sketch:
-    if kernel.exponent != exponent:
+def make(kernel: Optical, exponent: float | None = None) -> Sketch:
+    if exponent is not None and kernel.exponent != exponent:
         raise InputError(
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
             "set sketch.exponent, which the kernel follows"
