@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 READY = $(VENV)/.ready
+OPU = $(VENV)/.opu
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-gp clean
+.PHONY: help demo test lint bench bench-quick bench-gp clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -15,10 +16,16 @@ $(READY): pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# lightonml asks for a numexpr that has no wheel for a current Python; the plugin brings what it needs.
+$(OPU): $(READY) plugins/rfbench-lightonml/pyproject.toml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable plugins/rfbench-lightonml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps lightonml==1.4.3
+	@touch $@
+
 demo: $(READY)  ## the default experiment on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
 
-test: $(READY)  ## the tests (ARGS='-k name' for some of them)
+test: $(READY) $(OPU)  ## the tests (ARGS='-k name' for some of them)
 	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
@@ -26,8 +33,11 @@ lint: $(READY)  ## ruff and mypy
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-bench: $(READY)  ## speed of the transforms against scikit-learn and a matrix product
-	$(VENV)/bin/python bench/transforms.py $(ARGS)
+bench: $(READY)  ## speed against scikit-learn, a matrix product and LAPACK (ARGS='--docs docs' renews docs/speed.md)
+	$(VENV)/bin/python bench/speed.py $(ARGS)
+
+bench-quick: $(READY)  ## the same of some sketches, in under three minutes
+	$(VENV)/bin/python bench/speed.py --quick
 
 bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
 	$(VENV)/bin/python bench/processes.py $(ARGS)

@@ -15,7 +15,7 @@ from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
-from rfbench.tasks import kept, make_task, ridge, ridge_cg
+from rfbench.tasks import gram, kept, make_task, ridge, ridge_cg, ridge_fit
 from rfbench.tasks.ridge_fit import GRID, Fit, chosen
 
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def fitted(phi, solver, split=NUMBER_SPLIT, alpha=ALPHA, workers=2, block_rows=2
     """(outputs at NEW, the fit)."""
     with Local(workers, block_rows).running() as engine:
         shift = np.zeros(3 if split is CLASS_SPLIT else 2)
-        fit = Fit(split.train, KERNEL, shift, SCALE, alpha, 0.1, 0, engine)
+        fit = Fit(split.train, shift, SCALE, alpha, 0.1, 0, engine)
         found = fit(phi, solver)
         return found.f(NEW, engine), found
 
@@ -100,6 +100,14 @@ def test_workers_and_blocks_change_nothing(solver):
     np.testing.assert_allclose(fitted(features(60, "real"), solver, block_rows=7)[0], one, rtol=1e-9)
 
 
+def test_conjugate_gradients_take_the_penalty_of_some_rows(monkeypatch):
+    phi = features(60, "real")
+    assert fitted(phi, "cg", alpha=None)[1].alpha == fitted(phi, "dual", alpha=None)[1].alpha
+    monkeypatch.setattr(ridge_fit, "CHOOSING", 30)
+    found = fitted(phi, "cg", alpha=None)[1]
+    assert found.alpha * 90 / 30 == pytest.approx(GRID[found.losses.argmin()])
+
+
 @pytest.mark.parametrize("solver", ["cholesky", "dual"])
 def test_alpha_is_that_of_least_error_on_rows_left_out(solver):
     phi, train = features(60, "real"), CLASS_SPLIT.train
@@ -113,6 +121,16 @@ def test_alpha_is_that_of_least_error_on_rows_left_out(solver):
     np.testing.assert_allclose(found.losses, errors)
     assert found.alpha == GRID[np.argmin(errors)]
     np.testing.assert_allclose(outputs, fitted(phi, solver, CLASS_SPLIT, alpha=found.alpha)[0], atol=1e-6)
+
+
+def test_features_that_are_too_many_are_paired_block_by_block(monkeypatch):
+    phi = features(150, "complex")
+    with Local(2).running() as engine:
+        whole = gram.kernel_matrix(phi, X, engine)
+        monkeypatch.setattr(gram, "PAIRED", 0)
+        monkeypatch.setattr(gram, "TILE", 20)
+        np.testing.assert_allclose(np.triu(gram.kernel_matrix(phi, X, engine)), np.triu(whole), rtol=1e-12)
+        np.testing.assert_allclose(np.triu(whole), np.triu(phi(X) @ phi(X).conj().T), rtol=1e-12)
 
 
 def test_the_solver_is_the_one_that_fits():

@@ -15,13 +15,14 @@ from rfbench.datasets.obtain import fetched
 from rfbench.datasets.pair import load_pair
 from rfbench.datasets.sinc import load_sinc
 from rfbench.datasets.sources import SOURCES
-from rfbench.datasets.synthetic import load_synthetic
+from rfbench.datasets.synthetic import load_bits, load_synthetic
 from rfbench.registry import find
 
 __all__ = ["GENERATED", "load", "names", "status"]
 
 GENERATED = {
     "synthetic": load_synthetic,
+    "bits": load_bits,
     "five_gaussians": load_five_gaussians,
     "low_rank": load_low_rank,
     "sinc": load_sinc,

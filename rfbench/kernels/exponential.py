@@ -44,7 +44,7 @@ class Scaled(Kernel):
     def candidates(self, X: Array) -> list[Kernel]:
         """Powers of √2 times the median distance."""
         median = replace(self, length_scale="median").fit(X).length_scale
-        return [replace(self, length_scale=float(median) * 2 ** (k / 2)) for k in range(-5, 3)]
+        return [replace(self, length_scale=float(median) * 2 ** (k / 2)) for k in range(-4, 5)]
 
     @abstractmethod
     def gram_and_slope(self, X: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
+from rfbench.reports.projections import device_curves, projections
 from rfbench.reports.save import save
 from rfbench.reports.style import RC, line_style, tell_apart
 from rfbench.results.files import replace_file
@@ -175,11 +176,13 @@ SPECIAL = (
     (clusters, by_clusters),
     (measures, measured),
     (learned, compared),
+    (projections, device_curves),
 )
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
     compared: ["dataset"],
     curves: ["dataset", "measure"],
+    device_curves: ["metric"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

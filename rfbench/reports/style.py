@@ -38,14 +38,19 @@ FAMILIES = {
     "orff_curl_free": "#D55E00",
     "orff_div_free": "#009E73",
     "orff_helmholtz": "#CC79A7",
+    "numpy": "#0072B2",
+    "torch": "#E69F00",
     "identity": "#000000",
     "exact": "#7F7F7F",
 }
 OTHERS = ("#44AA99", "#DDCC77", "#88CCEE")
 VARIANTS: dict[str, dict[str, Any]] = {
     "": {"linestyle": "-", "marker": "o"},
-    "complex": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
-    "ctr": {"linestyle": "--", "marker": "s"},
+    "complex_": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+    "ctr_": {"linestyle": "--", "marker": "s"},
+    "opu=simulated": {"linestyle": "--", "marker": "s"},
+    "opu=replay": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+    "opu=lightonml": {"linestyle": "-.", "marker": "D"},
 }
 
 MARKERS = "oDv^Xs*P"
@@ -65,10 +70,10 @@ RC = {
 
 
 def line_style(sketch: str) -> dict[str, Any]:
-    """By name, and by base where there is one: optimized_maclaurin(ctr_rademacher)."""
+    """By name, by base where there is one, optimized_maclaurin(ctr_rademacher), and by device, optical(opu=replay)."""
     name, _, options = sketch.partition("(")
-    variant = next((v for v in ("complex", "ctr") if f"{v}_" in name + options), "")
-    family = name.removeprefix(f"{variant}_")
+    variant = next((word for word in VARIANTS if word and word in name + options), "")
+    family = name.removeprefix(variant)
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
     return {"color": colour, "label": sketch, **VARIANTS[variant]}
 

@@ -73,7 +73,7 @@ class Ridge(Task):
         X, _ = train.sample(100, rng_for(seed, "ridge", "scale"))
         scale = float(np.mean([kernel.gram(x[None], x[None]) for x in X]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return Fit(train, kernel, targets.mean, scale, alpha, self.validation, seed, engine)
+        return Fit(train, targets.mean, scale, alpha, self.validation, seed, engine)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Fit:
         return self._fit(split.train, kernel, seed, engine)

@@ -5,7 +5,7 @@ features by s is to scale α by 1/s², so a grid of α serves every scale (the p
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,10 @@ from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Local
-from rfbench.kernels import Kernel
 from rfbench.progress import bar, told
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.baseline import baseline
 from rfbench.tasks.functions import Function
 from rfbench.tasks.gp import new_rows
 from rfbench.tasks.ridge_cg import LANDMARKS, kernel_equations, normal_equations
@@ -32,7 +30,7 @@ from rfbench.tasks.tiles import MOST_ROWS
 Array = NDArray[Any]
 GRID = 10.0 ** np.arange(-9, 1)  # of α
 MOST_FEATURES = 12_000  # of a matrix that is factorised unasked
-INSTEAD = 64, 8192  # features of the baseline sketch that chooses α where conjugate gradients would take long
+CHOOSING = 8000  # rows that choose λ where conjugate gradients would take long
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,6 @@ class Fit:
     """The options of a task, with the rows and what all sketches share."""
 
     train: Prepared
-    kernel: Kernel
     shift: Array  # the mean of the targets
     scale: float  # κ, the mean of k(x, x)
     alpha: float | None  # none: on rows left out
@@ -84,12 +81,14 @@ class Fit:
         return system, np.where(finite, [next(one.measures(classes))[1] for one in scores], np.inf)
 
     def by_steps(self, features: FeatureMap) -> Fitted:
-        """Conjugate gradients, with the α of a baseline sketch of as many features as can be factorised."""
+        """Conjugate gradients.  λ, which like a noise does not grow with the rows, is that of some of them."""
         alpha, losses, n = self.alpha, np.empty(0), len(self.train)
         if alpha is None:
-            d, dtype = features.d, np.empty(0, features.dtype).real.dtype
-            _, losses = self.search(baseline(self.kernel, d, self.seed, dtype, "task.alpha", INSTEAD), Primal)
-            alpha = float(GRID[losses.argmin()])
+            some = self.train
+            if n > CHOOSING:
+                _, some = some.divided(CHOOSING / n, rng_for(self.seed, "ridge", "some"))
+            _, losses = replace(self, train=some).search(features, Dual)
+            alpha = float(GRID[losses.argmin()]) * len(some) / n
         landmarks, _ = self.train.sample(LANDMARKS, rng_for(self.seed, "ridge", "landmarks"))
         more = landmarks, alpha * self.scale * n, self.engine, self.watch
         if isinstance(features, ExactMap):
