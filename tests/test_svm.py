@@ -156,7 +156,7 @@ def test_the_command(rfbench, tmp_path):
         assert word in done.stdout
     (path,) = tmp_path.glob("outputs/sweep/*/results.csv")
     found = read_rows(path)
-    assert len(found) == 5 * 2 * (2 + 2 + 1)
+    assert len(found) == 2 * (5 * (2 + 2) + 4)
     assert {row["status"] for row in found} == {"ok"}
 
 

@@ -25,7 +25,7 @@ from rfbench.progress import bar
 from rfbench.results.files import replace_file
 
 Array = NDArray[Any]
-BATCH = 64  # images; a fixed number, for what a network gives may depend on it in the last bits
+BATCH = 32  # images, of which VGG16 takes 1 GB; fixed, for the last bits of what a network gives may depend on it
 
 
 def extract(model: str, layer: str, out: Path | None) -> str:

@@ -1,7 +1,7 @@
 """The exact kernel's support vector machine, one class against another, by scikit-learn's SVC.
 
 It gets the whole kernel matrix, made of products of large blocks, while that fits.  LIBSVM's own rows of the Gaussian
-kernel, one at a time as it needs them, take several times as long and no memory.
+kernel, one at a time as it needs them, take no memory, and 1.7 times as long to fit, 3 to 4 times to predict.
 """
 
 from typing import Any

@@ -75,9 +75,10 @@ class SVM(Task):
         predicted = perf_counter()
         yield Measure("accuracy", right / len(test))
         yield Measure("error", (len(test) - right) / len(test))
-        if isinstance(machine, LinearMachine) and machine.exhausted:
-            yield Measure("classes_not_converged", machine.exhausted)
-        yield Measure("transform_seconds", seconds, "s")
+        if isinstance(machine, LinearMachine):
+            if machine.exhausted:
+                yield Measure("classes_not_converged", machine.exhausted)
+            yield Measure("transform_seconds", seconds, "s")
         yield Measure("fit_seconds", fitted - start, "s")
         yield Measure("predict_seconds", predicted - fitted, "s")
 
