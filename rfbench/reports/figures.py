@@ -23,8 +23,8 @@ ERRORS = {
     "rel_frobenius": "relative Frobenius error",
     "kl": "KL divergence from the exact process",
     "mnll": "mean negative log likelihood",
-    "nmse": "normalised mean squared error",
     "error": "misclassified fraction",
+    "nmse": "normalised mean squared error",
 }
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
@@ -155,10 +155,29 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
     errors(ax, part)
 
 
-SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, by_clusters), (measures, measured))
+def learned(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """The errors of ridge regression, whatever the kernel."""
+    ours = summary[summary["task"].str.startswith("ridge")]
+    return ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+
+
+def compared(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Sketches of all kernels in one panel [Ohana et al. 2019, Fig. 2]."""
+    errors(ax, part)
+
+
+SPECIAL = (
+    (fields, quiver),
+    (learning, curves),
+    (epochs, training),
+    (clusters, by_clusters),
+    (measures, measured),
+    (learned, compared),
+)
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
+    compared: ["dataset"],
     curves: ["dataset", "measure"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }
