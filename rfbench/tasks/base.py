@@ -65,7 +65,7 @@ class Task(ABC):
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if kernel.open:
-            return f"kernel.{kernel.open}=validation is chosen by task=ridge only; give a number"
+            return f"kernel.{kernel.open}=validation is chosen by task=ridge only, or vector_field; give a number"
         return None
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
