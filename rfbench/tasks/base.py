@@ -90,7 +90,7 @@ class Task(ABC):
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if kernel.open:
-            return f"kernel.{kernel.open}=validation is chosen by task=ridge only; give a number"
+            return f"kernel.{kernel.open}=validation is chosen by task=ridge and task=vector_field only; give a number"
         if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
