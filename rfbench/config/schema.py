@@ -40,6 +40,9 @@ class Root:
     data_dir: str | None = None
     download: bool = True
     force: bool = False
+    plot: list[str] | None = None
+    size: str = "normal"
+    sizes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

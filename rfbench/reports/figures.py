@@ -1,10 +1,11 @@
 """Table → figure: a panel for each data set and kernel, a line for each sketch.  No numbers are made here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.against import against, curves_against
 from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
@@ -29,17 +30,19 @@ ERRORS = {
 QUANTILE = r"^ratio_to_real_q(\d{3})$"
 
 
-def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
-    """figure.png, figure.svg and the numbers behind them; False where there is nothing to draw."""
+def write_figure(
+    directory: Path, summary: "pd.DataFrame", plot: Sequence[str] | None = None, notes: Sequence[str] = ()
+) -> bool:
+    """figure.png, figure.svg and the numbers behind them, notes below; False where there is nothing to draw."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    shown, panel = choose(summary)
+    shown, panel = (against(summary, plot), curves_against) if plot and len(summary) else choose(summary)
     if shown.empty:
         return False
     with mpl.rc_context(RC):  # type: ignore[arg-type]
         panels = list(panels_of(shown, KEYS.get(panel, PANEL)))
-        across = 2 if len(panels) == 4 else min(len(panels), 3)
+        across = columns_of(len(panels), len(plot or ()))
         down = -(-len(panels) // across)
         figure = Figure(layout="constrained")
         axes = figure.subplots(down, across, squeeze=False)
@@ -55,9 +58,18 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         figure.set_size_inches(width, (3.2 if panel is quiver else 2.6) * down + 0.3 + 0.2 * -(-len(lines) // columns))
         if lines:
             figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
+        if notes:
+            figure.suptitle(fill("; ".join(notes), int(15 * width)), fontsize="small", color="#555555")
         save(figure, directory, "figure")
     replace_file(directory / "figure.csv", shown.to_csv(index=False, lineterminator="\n"))
     return True
+
+
+def columns_of(panels: int, measures: int) -> int:
+    """Several measures of one thing stand beside each other, up to four; else two or three panels do."""
+    if 1 < measures <= 4:
+        return measures
+    return 2 if panels == 4 else min(panels, 3)
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
@@ -78,7 +90,7 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": "", "metric": ""}
+        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": "", "metric": "", "plot": ""}
         told = [words.get(key, "{}").format(name) for key, name in zip(keys, names, strict=True) if name == name]
         yield ", ".join(filter(None, told)), part
 
@@ -159,6 +171,7 @@ SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, 
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
+    curves_against: [*PANEL, "plot"],
     curves: ["dataset", "measure"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }
