@@ -64,9 +64,9 @@ class Job:
         return make_sketch(kernel=kernel, **self.config["sketch"])
 
     def real_twin(self, kernel: Kernel) -> Sketch | None:
-        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, with the same options."""
-        name = str(self.config["sketch"]["name"])
-        twin = re.sub("^(complex|ctr)_", "", name)
+        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the same options."""
+        name, other = str(self.config["sketch"]["name"]), str(self.config["task"].get("against", "real"))
+        twin = re.sub("^(complex|ctr)_", "", name) if other == "real" else other
         return make_sketch(kernel=kernel, **{**self.config["sketch"], "name": twin}) if twin != name else None
 
 
@@ -93,6 +93,7 @@ def build_job(config: DictConfig) -> Job:
         dtype=np.dtype(plain["dtype"]),
     )
     sketch = job.sketch(kernel)
+    job.real_twin(kernel)  # whose name may be wrong too
     objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
     for objection in (*objections, job.task.objection(sketch, kernel)):
         if objection:

@@ -10,6 +10,7 @@ from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
+from rfbench.reports.profiles import by_term, profile, profiles, terms
 from rfbench.reports.save import save
 from rfbench.reports.style import RC, line_style
 from rfbench.results.files import replace_file
@@ -27,7 +28,7 @@ ERRORS = {
     "nmse": "normalised mean squared error",
     "error": "misclassified fraction",
 }
-QUANTILE = r"^ratio_to_real_q(\d{3})$"
+QUANTILE = r"^ratio_to_(\w+)_q(\d{3})$"
 
 
 def write_figure(
@@ -149,13 +150,14 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
 
     curves = list(part.groupby(["sketch", "degree", "features"], sort=False))
     for place, ((sketch, degree, features), curve) in enumerate(curves):
-        level = curve["metric"].str.extract(QUANTILE)[0].astype(float) / 100
+        level = curve["metric"].str.extract(QUANTILE)[1].astype(float) / 100
         style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, p = {degree:.0f}, D = {features:.0f}"}
         if len(curves) > 1:
             style["color"] = mpl.colormaps["viridis"](0.9 * place / (len(curves) - 1))
         ax.plot(curve["mean"], level, **style)
     ax.axvline(1, color="black", linewidth=0.8)
-    ax.set_xlabel("variance / variance of the real sketch")
+    other = part["metric"].str.extract(QUANTILE)[0].iloc[0]
+    ax.set_xlabel(f"variance / variance of {'the real sketch' if other == 'real' else other}")
     ax.set_ylabel("fraction of pairs")
     ax.set_ylim(0, 1)
     most = part.loc[part["metric"].str.endswith("q095"), "mean"].max()  # a few pairs may be far out
@@ -167,11 +169,21 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
     errors(ax, part)
 
 
-SPECIAL = ((fields, quiver), (learning, curves), (epochs, training), (clusters, by_clusters), (measures, measured))
+SPECIAL = (
+    (fields, quiver),
+    (learning, curves),
+    (epochs, training),
+    (clusters, by_clusters),
+    (profiles, profile),
+    (terms, by_term),
+    (measures, measured),
+)
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
     curves_against: [*PANEL, "plot"],
     curves: ["dataset", "measure"],
+    profile: ["dataset", "task", "kernel", "degree"],
+    by_term: [*PANEL, "part"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }
