@@ -24,7 +24,7 @@ def completed(overrides: list[str]) -> tuple[list[str], list[str]]:
     swept = dict(first.hydra.sweeper.params or {}) | added
     notes = smaller(first, swept, mine) if first.size != "full" else []
     if "dataset" in swept and "dataset" not in mine:
-        names = str(swept["dataset"]).split(",")
+        names = [name.strip() for name in str(swept["dataset"]).split(",")]
         missing = {name: reason for name in names if (reason := absence(name, first))}
         if len(missing) == len(names):
             raise InputError(f"none of its data sets is at hand: {next(iter(missing.values()))}")

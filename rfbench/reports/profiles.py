@@ -19,6 +19,7 @@ def profiles(summary: "pd.DataFrame") -> "pd.DataFrame":
     """A row for each point of each sketch: τ, k(τ), and variance or estimate."""
     found = summary[summary["metric"].str.match(POINT)]
     found = found.join(found["metric"].str.extract(POINT).set_axis(["part", "point"], axis=1))
+    found = found.assign(part=found["part"].replace("kernel", "k"))  # which is a column already
     wide = found.pivot_table(index=[*KEYS, "point"], columns="part", values="mean", sort=False, dropna=False)
     return wide.dropna(how="all").reset_index()
 
@@ -27,7 +28,7 @@ def profile(ax: "Axes", part: "pd.DataFrame") -> None:
     """The kernel in black [Wacker 2022, Fig. 2.1, 2.3 and 5.7]."""
     for place, (sketch, curve) in enumerate(part.groupby("sketch", sort=False)):
         if not place:
-            ax.plot(curve["at"], curve["kernel"], color="black", label="kernel")
+            ax.plot(curve["at"], curve["k"], color="black", label="kernel")
         for name, dashes in (("variance", "-"), ("estimate", "--")):
             if name in curve and curve[name].notna().any():
                 style = line_style(str(sketch)) | {"marker": "", "linestyle": dashes, "label": f"{name}, {sketch}"}
