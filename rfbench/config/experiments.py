@@ -38,7 +38,8 @@ def smaller(first: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[st
     """What the paper has more of, as in `seeds 3 (paper: 10)`."""
     wanted = {key: value for key, value in (first.sizes.get("full") or {}).items() if key not in mine}
     now = {key: swept.get(key, OmegaConf.select(first, key)) for key in wanted}
-    told = [f"{key} {_word(now[key])} (paper: {_word(value)})" for key, value in wanted.items() if value != now[key]]
+    words = {key: [_word(one).replace("null", "all") for one in (now[key], value)] for key, value in wanted.items()}
+    told = [f"{key} {ours} (paper: {theirs})" for key, (ours, theirs) in words.items() if ours != theirs]
     return [", ".join(told)] if told else []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.reports.axes import log_values
+from rfbench.reports.axes import in_decades, log_values
 from rfbench.reports.style import line_style
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
     """A line for each sketch, a band of one deviation; what has no features is a level."""
     y, _, x = part["plot"].iloc[0].partition("~")
     part = part[part["y"].notna()]
+    positive = bool((part["y"] > 0).all())
     for sketch, curve in part.groupby("sketch", sort=False):
         style = line_style(str(sketch))
         if x == "features" and (curve["features"] == 0).all():
@@ -66,20 +67,21 @@ def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
             continue
         curve = curve.sort_values("x" if x in COLUMNS else "features")
         ax.plot(curve["x"], curve["y"], **style)
-        std = curve["std"].fillna(0)
-        ax.fill_between(curve["x"], curve["y"] - std, curve["y"] + std, color=style["color"], alpha=0.15, linewidth=0)
+        mean, std = curve["y"], curve["std"].fillna(0)
+        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no place for what is below 0
+        ax.fill_between(curve["x"], low, mean + std, color=style["color"], alpha=0.15, linewidth=0)
     ticks = sorted(set(part["x"]) - {0})
     if x in COLUMNS:
         if x != "degree":
             ax.set_xscale("log", base=2)
         ax.set_xticks(_apart(ticks), [f"{tick:.0f}" for tick in _apart(ticks)])
         ax.minorticks_off()
-    elif ticks:
-        ax.set_xscale("log")
+        if positive:
+            log_values(ax)
+    elif positive:
+        in_decades(ax)
     ax.set_xlabel(COLUMNS.get(x) or WORDS.get(x, x))
     ax.set_ylabel(WORDS.get(y, y))
-    if (part["y"] > 0).all():
-        log_values(ax)
 
 
 def _apart(ticks: list[float], most: int = 7) -> list[float]:
