@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SETTING = ["dataset", "kernel", "degree", "n_train", "sketch", "features"]
 COLUMNS = {"features": "features", "degree": "degree p", "n_train": "training rows"}
+FEW = 3  # numbers that are drawn side by side
 WORDS = {
     "rel_frobenius": "relative Frobenius error",
     "max_abs_error": "absolute error",
@@ -56,32 +57,52 @@ def against(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
 
 
 def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
-    """A line for each sketch, a band of one deviation; what has no features is a level."""
+    """A line for each sketch with a band of one deviation, or sketches side by side where there are few numbers."""
     y, _, x = part["plot"].iloc[0].partition("~")
     part = part[part["y"].notna()]
     positive = bool((part["y"] > 0).all())
-    for sketch, curve in part.groupby("sketch", sort=False):
-        style = line_style(str(sketch))
-        if x == "features" and (curve["features"] == 0).all():
-            ax.axhline(curve["y"].iloc[0], **style | {"marker": ""})
-            continue
-        curve = curve.sort_values("x" if x in COLUMNS else "features")
-        ax.plot(curve["x"], curve["y"], **style)
-        mean, std = curve["y"], curve["std"].fillna(0)
-        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no place for what is below 0
-        ax.fill_between(curve["x"], low, mean + std, color=style["color"], alpha=0.15, linewidth=0)
-    ticks = sorted(set(part["x"]) - {0})
-    if x in COLUMNS:
+    few = x in COLUMNS and part.loc[part["x"] > 0, "x"].nunique() <= FEW
+    (_side_by_side if few else _lines)(ax, part, positive)
+    if x in COLUMNS and not few:
+        ticks = _apart(sorted(set(part["x"]) - {0}))
         if x != "degree":
             ax.set_xscale("log", base=2)
-        ax.set_xticks(_apart(ticks), [f"{tick:.0f}" for tick in _apart(ticks)])
+        ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
         ax.minorticks_off()
-        if positive:
-            log_values(ax)
+    if positive and x in COLUMNS:
+        log_values(ax)
     elif positive:
         in_decades(ax)
     ax.set_xlabel(COLUMNS.get(x) or WORDS.get(x, x))
     ax.set_ylabel(WORDS.get(y, y))
+
+
+def _lines(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
+    for sketch, curve in part.groupby("sketch", sort=False):
+        style = line_style(str(sketch))
+        if (curve["features"] == 0).all():  # no features: a level
+            ax.axhline(curve["y"].iloc[0], **style | {"marker": ""})
+            continue
+        curve = curve.sort_values(["features", "x"])
+        ax.plot(curve["x"], curve["y"], **style)
+        mean, std = curve["y"], curve["std"].fillna(0)
+        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no place for what is below 0
+        ax.fill_between(curve["x"], low, mean + std, color=style["color"], alpha=0.15, linewidth=0)
+
+
+def _side_by_side(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
+    """As the bars of the papers: a group for each number, in it the sketches in the order of the legend."""
+    groups, sketches = sorted(set(part["x"]) - {0}), list(dict.fromkeys(part["sketch"]))
+    for place, (sketch, points) in enumerate(part.groupby("sketch", sort=False)):
+        style = line_style(str(sketch)) | {"linestyle": ""}
+        at = [groups.index(one) if one in groups else 0 for one in points["x"]]
+        offset = 0.8 * ((place + 0.5) / len(sketches) - 0.5)
+        std = points["std"].fillna(0)
+        below = std / (1 + std / points["y"]) if positive else std
+        ax.errorbar([one + offset for one in at], points["y"], (below, std), capsize=1.5, **style)
+    ax.set_xticks(range(len(groups)), [f"{one:.0f}" for one in groups])
+    ax.set_xlim(-0.6, len(groups) - 0.4)
+    ax.grid(visible=False, axis="x")
 
 
 def _apart(ticks: list[float], most: int = 7) -> list[float]:

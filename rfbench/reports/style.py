@@ -1,4 +1,4 @@
-"""One colour for each family of sketches and one line for each of its variants, in every figure.
+"""One colour for each family of sketches, one line for each of its variants and a marker for its base, in every figure.
 
 The colours are those of Okabe and Ito (2008) and Tol (2021), which colour-blind readers can tell apart; families of
 different kernels may share one.
@@ -40,6 +40,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "complex": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
     "ctr": {"linestyle": "--", "marker": "s"},
 }
+BASES = {"gaussian": "v", "tensorsrht": "P", "stacked_tensorsrht": "D", "tensorsketch": "X", "ahle_tensorsrht": "*"}
 
 # Column width of a paper, readable there; the salt makes the same figure the same file.
 RC = {
@@ -61,4 +62,5 @@ def line_style(sketch: str) -> dict[str, Any]:
     variant = next((v for v in ("complex", "ctr") if f"{v}_" in name + options), "")
     family = name.removeprefix(f"{variant}_")
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
-    return {"color": colour, "label": sketch, **VARIANTS[variant]}
+    base = options.rstrip(")").partition(",")[0].removeprefix(f"{variant}_")
+    return {"color": colour, "label": sketch, **VARIANTS[variant]} | ({"marker": BASES[base]} if base in BASES else {})
