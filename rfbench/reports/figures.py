@@ -42,7 +42,7 @@ def write_figure(
     if shown.empty:
         return False
     with mpl.rc_context(RC):  # type: ignore[arg-type]
-        panels = list(panels_of(shown, KEYS.get(panel, PANEL)))
+        panels = list(panels_of(shown, KEYS.get(panel) or keys_of(shown)))
         across = columns_of(len(panels), len(plot or ()))
         down = -(-len(panels) // across)
         figure = Figure(layout="constrained")
@@ -64,6 +64,11 @@ def write_figure(
         save(figure, directory, "figure")
     replace_file(directory / "figure.csv", shown.to_csv(index=False, lineterminator="\n"))
     return True
+
+
+def keys_of(shown: "pd.DataFrame") -> list[str]:
+    """Of panels: tasks with other options are others, where one data set has several."""
+    return [*PANEL, "task"] if shown.groupby(PANEL, dropna=False)["task"].nunique().max() > 1 else PANEL
 
 
 def columns_of(panels: int, measures: int) -> int:
@@ -91,7 +96,13 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": "", "metric": "", "plot": ""}
+        words = {
+            "degree": "p\u00a0=\u00a0{:.0f}",
+            "features": "{:.0f} features",
+            "measure": "",
+            "metric": "",
+            "plot": "",
+        }
         told = [words.get(key, "{}").format(name) for key, name in zip(keys, names, strict=True) if name == name]
         yield ", ".join(filter(None, told)), part
 
@@ -183,7 +194,7 @@ KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are othe
     measured: [*PANEL, "metric"],
     curves_against: [*PANEL, "plot"],
     curves: ["dataset", "measure"],
-    profile: ["dataset", "task", "kernel", "degree"],
+    profile: [*PANEL, "measure"],
     by_term: [*PANEL, "part"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

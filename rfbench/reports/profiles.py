@@ -1,5 +1,6 @@
 """Figures of functions: a kernel along pairs of rows, and the degrees of its Maclaurin series."""
 
+import re
 from typing import TYPE_CHECKING
 
 from rfbench.reports.axes import log_values
@@ -21,7 +22,7 @@ def profiles(summary: "pd.DataFrame") -> "pd.DataFrame":
     found = found.join(found["metric"].str.extract(POINT).set_axis(["part", "point"], axis=1))
     found = found.assign(part=found["part"].replace("kernel", "k"))  # which is a column already
     wide = found.pivot_table(index=[*KEYS, "point"], columns="part", values="mean", sort=False, dropna=False)
-    return wide.dropna(how="all").reset_index()
+    return wide.dropna(how="all").reset_index().rename(columns={"task": "measure"})
 
 
 def profile(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -29,12 +30,14 @@ def profile(ax: "Axes", part: "pd.DataFrame") -> None:
     for place, (sketch, curve) in enumerate(part.groupby("sketch", sort=False)):
         if not place:
             ax.plot(curve["at"], curve["k"], color="black", label="kernel")
-        for name, dashes in (("variance", "-"), ("estimate", "--")):
+        for name, more in (("variance", {}), ("estimate", {"linestyle": "--"})):
             if name in curve and curve[name].notna().any():
-                style = line_style(str(sketch)) | {"marker": "", "linestyle": dashes, "label": f"{name}, {sketch}"}
+                style = line_style(str(sketch)) | {"marker": "", "label": f"{name}, {sketch}"} | more
                 ax.plot(curve["at"], curve[name], **style)
-    along = next((word for key, word in ALONG.items() if f"along={key}" in part["task"].iloc[0]), ALONG["distance"])
-    ax.set_xlabel(along)
+    options = part["measure"].iloc[0]
+    angle = re.search(r"angle=([\d.]+)", options)
+    along = next((word for key, word in ALONG.items() if f"along={key}" in options), ALONG["distance"])
+    ax.set_xlabel(f"{along}, at {angle[1]}°" if angle else along)
 
 
 def terms(summary: "pd.DataFrame") -> "pd.DataFrame":

@@ -25,7 +25,7 @@ FAMILIES = {
     "srf_orthogonal": "#CC79A7",
     "compressive_rff": "#56B4E9",
     "favor": "#882255",
-    "exponential_rff": "#332288",
+    "exponential_rff": "#0072B2",
     "optical": "#AA4499",
     "orff_decomposable": "#0072B2",
     "orff_curl_free": "#D55E00",
