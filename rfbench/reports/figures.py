@@ -68,7 +68,9 @@ def write_figure(
 
 def keys_of(shown: "pd.DataFrame") -> list[str]:
     """Of panels: tasks with other options are others, where one data set has several."""
-    return [*PANEL, "task"] if shown.groupby(PANEL, dropna=False)["task"].nunique().max() > 1 else PANEL
+    if "task" not in shown or shown.groupby(PANEL, dropna=False)["task"].nunique().max() == 1:
+        return PANEL
+    return [*PANEL, "task"]
 
 
 def columns_of(panels: int, measures: int) -> int:
