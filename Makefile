@@ -5,7 +5,7 @@ READY = $(VENV)/.ready
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-gp paper paper-quick clean
+.PHONY: help demo test lint bench bench-quick bench-gp paper paper-quick clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,8 +26,11 @@ lint: $(READY)  ## ruff and mypy
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-bench: $(READY)  ## speed of the transforms against scikit-learn and a matrix product
-	$(VENV)/bin/python bench/transforms.py $(ARGS)
+bench: $(READY)  ## speed against scikit-learn, a matrix product and LAPACK (ARGS='--docs docs' renews docs/speed.md)
+	$(VENV)/bin/python bench/speed.py $(ARGS)
+
+bench-quick: $(READY)  ## the same of some sketches, in under three minutes
+	$(VENV)/bin/python bench/speed.py --quick
 
 bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
 	$(VENV)/bin/python bench/processes.py $(ARGS)

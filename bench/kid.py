@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from transforms import best_of
+from timing import best_of
 
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import blas
 from scipy.linalg import cholesky as lapack
 from threadpoolctl import threadpool_limits
-from transforms import best_of
+from timing import best_of
 
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel

@@ -1,7 +1,7 @@
 """Row ranges that cover 0..n exactly once, and buffers that are used again for each of them."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Any
 
@@ -13,6 +13,17 @@ _buffers = threading.local()
 def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
     """(start, stop) of consecutive blocks of at most `size` rows."""
     return ((start, min(start + size, n)) for start in range(0, n, size))
+
+
+def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The same rows in blocks of one size, the last shorter."""
+    held: list[tuple[np.ndarray, np.ndarray]] = []
+    for block in blocks:
+        X, y = (np.concatenate(column) for column in zip(*held, block, strict=True))
+        whole = len(X) // size * size
+        yield from ((X[slice(*span)], y[slice(*span)]) for span in spans(whole, size))
+        held = [(X[whole:], y[whole:])]
+    yield from (rest for rest in held if len(rest[0]))
 
 
 def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -125,6 +125,7 @@ def experiment_name(config: Any) -> str | None:
 def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
     """Write the table and the figure of all jobs, print them with what is to be noted, and count what failed."""
     from rfbench.reports import write_report
+    from rfbench.reports.grids import write_grids
     from rfbench.reports.maps import write_maps
     from rfbench.reports.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
@@ -137,8 +138,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
             rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
         if directory != target:
             write_report(directory, own, plot)
-            write_maps(directory, [directory])
-            write_posteriors(directory, [directory])
+            for write in (write_maps, write_posteriors, write_grids):
+                write(directory, [directory])
     if target not in directories:
         write_rows(target / "results.csv", rows.values())
     print(write_report(target, rows.values(), plot, notes))
@@ -146,8 +147,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         print(f"\n{note}")
     if lines := dict.fromkeys(line for directory in directories for line in learned_lines(directory)):
         print("", *lines, sep="\n")
-    write_maps(target, directories)
-    write_posteriors(target, directories)
+    for write in (write_maps, write_posteriors, write_grids):
+        write(target, directories)
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

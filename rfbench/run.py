@@ -101,7 +101,7 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
         )
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
     sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.task.fit(job.kernel, sample, labels).fit_targets(dataset.targets(labels))
+    kernel = job.task.fit(job.kernel, split.train, seed, job.engine).fit_targets(dataset.targets(labels))
     if kernel != job.kernel:
         job.learned[f"{kernel.name} kernel, seed {seed}"] = {
             key: value for key, value in asdict(kernel).items() if value != getattr(job.kernel, key)
@@ -138,7 +138,8 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     def show(kind: str, other: str, error: float, picture: Any) -> None:
         if seed == job.seeds[0]:
             labels = job_columns(job)
-            setting = Setting(kind, labels["dataset"], other or labels["sketch"], 0 if other else D, error)
+            sketch, features = (other, 0) if other else (labels["sketch"], D)
+            setting = Setting(kind, labels["dataset"], sketch, features, error, labels["kernel"])
             job.pictures[setting] = picture
 
     return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)

@@ -59,8 +59,9 @@ def posterior(features, X=X, y=Y, model=REGRESSION, group=None, new=X_NEW, worke
 def run(task, split, name, D, workers=2, dtype=np.float64, kernel=None, sketch_options=None, **options):
     """(reference, measures) of a task."""
     task, kernel = make_task(task, **options), kernel or make_kernel("gaussian", 1, length_scale=2.0)
-    some, labels = split.train.sample(1000, np.random.default_rng(0))
-    kernel = task.fit(kernel, some, labels)
+    some, _ = split.train.sample(1000, np.random.default_rng(0))
+    with Local(workers).running() as engine:
+        kernel = task.fit(kernel, split.train, 0, engine)
     sketch = make_sketch(name, kernel, **sketch_options or {}).adapt(some, D)
 
     def draw(k):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfbench.tasks.gp import regrouped
+from rfbench.blocks import regrouped
 
 
 @pytest.mark.parametrize("size", [1, 4, 5, 7, 100])

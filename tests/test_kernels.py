@@ -17,7 +17,10 @@ CASES = {
     "linear": (make_kernel("linear", 3), lambda x, y: x @ y),
     "gaussian": (make_kernel("gaussian", 3, length_scale=0.8), lambda x, y: exp(-(x - y) @ (x - y) / (2 * 0.8**2))),
     "exponential": (make_kernel("exponential", 3, length_scale=1.3), lambda x, y: exp(x @ y / 1.3**2)),
-    "optical": (make_kernel("optical", 3, exponent=2.0), lambda x, y: (x @ x) * (y @ y) + (x @ y) ** 2),
+    "optical": (
+        make_kernel("optical", 3, exponent=2.0, bias=0.7),
+        lambda x, y: (x @ x + 0.7) * (y @ y + 0.7) + (x @ y + 0.7) ** 2,
+    ),
     "matern": (make_kernel("matern", 3, nu=2.5, length_scale=0.9), lambda x, y: oracles.matern(x, y, 2.5, 0.9)),
     "laplacian": (make_kernel("laplacian", 3, length_scale=1.1), lambda x, y: oracles.matern(x, y, 0.5, 1.1)),
 }
@@ -104,7 +107,7 @@ def test_median_length_scale_is_the_median_distance(wine):
         ("matern", {"nu": 2.0}, "kernel.nu must be 0.5, 1.5 or 2.5"),
         ("laplacian", {"length_scale": 0.0}, "above 0"),
         ("polynomial_sphere", {"a": 1.0}, "kernel.a must be at least"),
-        ("gaussian", {"length_scale": "mean"}, "a number, 'median' or 'likelihood'"),
+        ("gaussian", {"length_scale": "mean"}, "a number, 'median', 'likelihood' or 'validation'"),
         ("gaussian", {"length_scale": -1.0}, "above 0"),
         ("gausian", {}, "did you mean 'gaussian'"),
         ("gaussian", {"length_scale": True}, "a number or a word"),

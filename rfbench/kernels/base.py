@@ -5,13 +5,14 @@ distance, which become dot product kernels by it [Wacker 2022, 5.3.1].
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating]
+VALIDATION = "validation"  # in the place of a number that is chosen on rows left out
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,16 @@ class Kernel(ABC):
     """A frozen function of two points."""
 
     name: ClassVar[str]
+
+    @property
+    def open(self) -> str | None:
+        """The number that is to be chosen on rows left out, if there is one."""
+        words = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return next((name for name, value in words if isinstance(value, str) and value == VALIDATION), None)
+
+    def candidates(self, X: Array) -> list["Kernel"]:
+        """The kernels from which a choice is made, with what they take from training rows."""
+        return [self.fit(X)]
 
     @property
     def power(self) -> int | None:

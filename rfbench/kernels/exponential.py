@@ -12,19 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.checks import InputError, require
-from rfbench.kernels.base import Array, DotProductKernel, Kernel, inner, squared_distances, squared_norms
+from rfbench.kernels.base import VALIDATION, Array, DotProductKernel, Kernel, inner, squared_distances, squared_norms
 
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel with a length scale l: a number, `median` of the distances between training rows, or `likelihood`."""
+    """A kernel with a length scale l: a number, the median distance of training rows, or chosen by a task."""
 
     length_scale: float | str = 1.0
 
     def __post_init__(self) -> None:
         l = self.length_scale
         if isinstance(l, str):
-            require(l in ("median", "likelihood"), "kernel.length_scale", "a number, 'median' or 'likelihood'", l)
+            known = ("median", "likelihood", VALIDATION)
+            require(l in known, "kernel.length_scale", "a number, 'median', 'likelihood' or 'validation'", l)
         else:
             require(l > 0, "kernel.length_scale", "above 0", l)
 
@@ -39,6 +40,11 @@ class Scaled(Kernel):
             return self
         above = np.triu_indices(len(X), 1)
         return replace(self, length_scale=float(np.sqrt(np.median(squared_distances(X, X)[above]))))
+
+    def candidates(self, X: Array) -> list[Kernel]:
+        """Powers of √2 times the median distance."""
+        median = replace(self, length_scale="median").fit(X).length_scale
+        return [replace(self, length_scale=float(median) * 2 ** (k / 2)) for k in range(-4, 5)]
 
     @abstractmethod
     def gram_and_slope(self, X: Array) -> tuple[Array, Array]:

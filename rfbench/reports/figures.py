@@ -25,8 +25,8 @@ ERRORS = {
     "rel_frobenius": "relative Frobenius error",
     "kl": "KL divergence from the exact process",
     "mnll": "mean negative log likelihood",
-    "nmse": "normalised mean squared error",
     "error": "misclassified fraction",
+    "nmse": "normalised mean squared error",
 }
 QUANTILE = r"^ratio_to_(\w+)_q(\d{3})$"
 
@@ -182,6 +182,17 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
     errors(ax, part)
 
 
+def learned(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """The errors of ridge regression, whatever the kernel."""
+    ours = summary[summary["task"].str.startswith("ridge")]
+    return ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+
+
+def compared(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Sketches of all kernels in one panel [Ohana et al. 2019, Fig. 2]."""
+    errors(ax, part)
+
+
 SPECIAL = (
     (fields, quiver),
     (learning, curves),
@@ -190,11 +201,13 @@ SPECIAL = (
     (profiles, profile),
     (terms, by_term),
     (measures, measured),
+    (learned, compared),
 )
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
     curves_against: [*PANEL, "plot"],
+    compared: ["dataset"],
     curves: ["dataset", "measure"],
     profile: [*PANEL, "measure"],
     by_term: [*PANEL, "part"],

@@ -1,4 +1,4 @@
-"""Small matrices that a task shows, each under the setting it belongs to: maps.npz, posteriors.npz."""
+"""Small matrices that a task shows, each under the setting it belongs to: maps.npz, posteriors.npz, grids.npz."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench.results.files import replace_file
 
-MAPS, POSTERIORS = "maps", "posteriors"
+MAPS, POSTERIORS, GRIDS = "maps", "posteriors", "grids"
 
 
 class Setting(NamedTuple):
@@ -21,6 +21,7 @@ class Setting(NamedTuple):
     sketch: str
     features: int
     error: float
+    kernel: str = ""
 
 
 def keep_pictures(directory: Path, pictures: dict[Setting, NDArray[Any]]) -> None:

@@ -21,6 +21,7 @@ from rfbench.kernels.optical import Optical
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.weights import complex_gaussian, complex_type
+from rfbench.sketches.wrappers import affine
 
 Array = NDArray[Any]
 BLOCK = 4096  # features to a block of U
@@ -122,8 +123,9 @@ def make(kernel: Optical, exponent: float = 2.0, camera_bits: int | None = None,
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
             "set sketch.exponent, which the kernel follows"
         )
-    sketch = OpticalSketch(kernel)
-    return Camera(sketch, camera_bits, camera_range) if camera_bits else sketch
+    sketch = OpticalSketch(replace(kernel, bias=0.0))
+    ideal = sketch if camera_bits is None else Camera(sketch, camera_bits, camera_range)
+    return affine(ideal, 1.0, 0.0 if isinstance(kernel.bias, str) else kernel.bias)
 
 
 FAMILIES = {"optical": Family(make, ("optical",), "closed form", "d D")}

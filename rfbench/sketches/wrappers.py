@@ -1,7 +1,7 @@
 """Sketches made of sketches: complex to real, inhomogeneous, side by side."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -71,6 +71,10 @@ class Affine(Sketch):
     def objection(self, D: int) -> str | None:
         return self.base.objection(D)
 
+    def adapt(self, X: Array, D: int) -> Sketch:
+        longer = augment(X, np.empty((len(X), X.shape[1] + (self.bias > 0)), X.dtype), self)
+        return replace(self, base=self.base.adapt(longer, D))
+
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return AffineMap(self.base.sample(d + (self.bias > 0), D, rng, dtype), d, self.gamma, self.bias)
 
@@ -107,6 +111,9 @@ class AffineMap(FeatureMap):
     def write(self, X: Array, out: Array) -> None:
         rows = scratch("augmented", (len(X), self.base.d), np.empty(0, self.dtype).real.dtype)
         self.base.write(augment(X, rows, self), out)
+
+    def parts(self) -> Iterator[FeatureMap]:
+        return (AffineMap(part, self.d, self.gamma, self.bias) for part in self.base.parts())
 
 
 class Concatenated(FeatureMap):

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from rfbench.datasets.prepare import Split
+from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
+from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 
 Array = NDArray[Any]
@@ -63,11 +64,13 @@ class Task(ABC):
         """Why this sketch or this kernel cannot be measured, or None."""
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
+        if kernel.open:
+            return f"kernel.{kernel.open}=validation is chosen by task=ridge only; give a number"
         return None
 
-    def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
         """The kernel with what it takes from training rows."""
-        return kernel.fit(X)
+        return kernel.fit(train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))[0])
 
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Any:

@@ -15,7 +15,7 @@ from rfbench.sketches import FeatureMap, make_sketch
 from rfbench.sketches.hadamard import padded
 
 VALIDATION = 0.1  # of the training rows
-FEATURES = 64, 1024  # least and most
+FEATURES = 64, 1024  # least, since few columns would give too few, and most
 BASELINES = {
     "polynomial": "rademacher",
     "polynomial_sphere": "srf",
@@ -36,8 +36,8 @@ def baseline_name(kernel: Kernel, key: str) -> str:
     return "rademacher" if narrow else BASELINES[kernel.name]
 
 
-def baseline(kernel: Kernel, d: int, seed: int, dtype: Any, key: str) -> FeatureMap:
-    """A draw of five features for each padded column, as in the thesis, but enough of them where columns are few."""
-    sketch, (least, most) = make_sketch(baseline_name(kernel, key), kernel), FEATURES
+def baseline(kernel: Kernel, d: int, seed: int, dtype: Any, key: str, limits: tuple[int, int] = FEATURES) -> FeatureMap:
+    """A draw of five features for each padded column, as in the thesis, within limits."""
+    sketch, (least, most) = make_sketch(baseline_name(kernel, key), kernel), limits
     D = sketch.count(d, min(max(5 * padded(d), least), most))
     return sketch.sample(d, D, rng_for(seed, "baseline"), dtype)

@@ -6,7 +6,7 @@ chosen once for a data set, kernel and seed, whatever the sketch [Wacker 2022, 5
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import spans
+from rfbench.blocks import regrouped, spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Local
@@ -138,14 +138,3 @@ def new_rows(part: Prepared) -> Iterator[tuple[Array, Array]]:
     """(X, y) of all rows to predict, AT_ONCE in a block, with a bar."""
     with bar(len(part), "new rows", " rows") as shown:
         yield from told(regrouped(part.blocks(), AT_ONCE), shown)
-
-
-def regrouped(blocks: Iterable[tuple[Array, Array]], size: int) -> Iterator[tuple[Array, Array]]:
-    """The same rows in blocks of one size, the last shorter."""
-    held: list[tuple[Array, Array]] = []
-    for block in blocks:
-        X, y = (np.concatenate(column) for column in zip(*held, block, strict=True))
-        whole = len(X) // size * size
-        yield from ((X[slice(*span)], y[slice(*span)]) for span in spans(whole, size))
-        held = [(X[whole:], y[whole:])]
-    yield from (rest for rest in held if len(rest[0]))

@@ -51,7 +51,8 @@ class GPR(GaussianProcess):
             require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if objection := of_one_output(self.name, kernel):
+        likelihood = getattr(kernel, "length_scale", None) == "likelihood"
+        if objection := of_one_output(self.name, kernel) if likelihood else super().objection(sketch, kernel):
             return objection
         if self.noise == "auto":
             baseline_name(kernel, "task.noise")  # or a word on what to do
@@ -59,7 +60,8 @@ class GPR(GaussianProcess):
             return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{kernel.name}'"
         return None
 
-    def fit(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+        X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         kernel = kernel.fit(X)
         if not isinstance(kernel, Scaled) or kernel.length_scale != "likelihood":
             return kernel

@@ -20,6 +20,7 @@ from rfbench.tasks.tiles import TILE, products, tiles
 Array = NDArray[Any]
 Blocks = Iterable[tuple[Array, Array]]  # (X, y)
 NUMBERS = 1 << 24  # of Φ held at once
+PAIRED = 1 << 27  # of Φ held at once of rows that are paired with others
 ROWS = 2048  # of a block: enough to hide the sums in double, few enough for sums of singles
 
 
@@ -35,11 +36,12 @@ def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) 
 
 
 def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Array:
-    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy."""
-    r = np.zeros(features.D, wide(features))
+    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy, of labels in one column or several."""
+    r: Any = np.zeros(features.D, wide(features))
     for Phi, y in filled(features, blocks, engine, watch):
+        r = r if r.ndim == y.ndim else np.zeros((features.D, y.shape[1]), r.dtype)
 
-        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y) -> None:
+        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y, r: Array = r) -> None:
             left = Phi[:, ij[0]].conj().T
             G[ij] += left @ Phi[:, ij[1]]
             if ij[0] == ij[1]:
@@ -53,8 +55,9 @@ def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watc
 def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
     """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
     size = min(ROWS, max(NUMBERS // features.D, 1))
-    held, labels, have = features.empty(size), np.empty(size), 0
+    held, labels, have = features.empty(size), np.empty(0), 0
     for X, y in blocks:
+        labels = labels if len(labels) else np.empty((size, *y.shape[1:]))
         while len(X):
             here = slice(have, min(have + len(X), size))
             count = here.stop - have
@@ -69,12 +72,27 @@ def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch
 
 
 def kernel_matrix(features: FeatureMap, X: Array, engine: Local) -> Array:
-    """K̂ of all pairs of rows, its upper triangle."""
+    """K̂ of all pairs of rows, its upper triangle; features that are too many to be held are computed again."""
     K = np.zeros((len(X), len(X)), wide(features))
     for part in features.parts():
-        for i, j, tile in products(part, doubles(part, X, engine), engine):
-            K[i, j] += tile
+        blocks = [slice(*span) for span in spans(len(X), max(PAIRED // part.D, TILE))]
+        for number, rows in enumerate(blocks):
+            Phi = doubles(part, X[rows], engine)
+            for i, j, tile in products(part, Phi, engine):
+                K[rows, rows][i, j] += tile
+            for others in blocks[number + 1 :]:
+                Psi = doubles(part, X[others], engine)
+                add_products(K[rows, others], part, Phi, Psi, engine)
     return K
+
+
+def add_products(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine: Local) -> None:
+    """Add k̂ of all pairs, from their features, to K."""
+
+    def add(span: tuple[int, int]) -> None:
+        K[slice(*span)] += features.product(Phi[slice(*span)], Psi)
+
+    engine.run(add, spans(len(Phi), TILE))
 
 
 def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tuple[Array, Array]:
@@ -83,11 +101,7 @@ def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tup
     for part in features.parts():
         Phi, Psi = doubles(part, X, engine), doubles(part, Y, engine)
         diagonal += part.paired(Phi, Phi)[:, 0].real
-
-        def add(span: tuple[int, int], part: FeatureMap = part, Phi: Array = Phi, Psi: Array = Psi) -> None:
-            K[slice(*span)] += part.product(Phi[slice(*span)], Psi)
-
-        engine.run(add, spans(len(X), TILE))
+        add_products(K, part, Phi, Psi, engine)
     return K, diagonal
 
 

@@ -8,6 +8,7 @@
 exchanged; it is of f, without the noise.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +62,27 @@ class Scores:
     @property
     def mnll(self) -> float:
         return self.losses / self.labels.n
+
+
+@dataclass
+class Errors:
+    """Of several outputs, where the largest one is the class."""
+
+    targets: Columns = field(default_factory=Columns)
+    squares: float = 0.0
+    wrong: int = 0
+
+    def add(self, predicted: Array, targets: Array) -> None:
+        self.targets.add(targets)
+        self.squares += float(np.sum((predicted - targets) ** 2))
+        self.wrong += int(np.sum(predicted.argmax(1) != targets.argmax(1)))
+
+    def measures(self, classes: int | None) -> Iterator[tuple[str, float]]:
+        """The first is what is to be small."""
+        if classes is not None:
+            yield "error", self.wrong / self.targets.n
+        yield "rmse", float(np.sqrt(self.squares / (self.targets.n * np.size(self.targets.mean))))
+        yield "nmse", float(np.divide(self.squares, np.sum(self.targets.squares)))
 
 
 @dataclass

@@ -6,7 +6,7 @@ training rows the exact kernel is fitted too, with an α of its own.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.checks import InputError, did_you_mean, require
-from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.operator_fit import MOST_ROWS, Fit, Fitted
+from rfbench.tasks.scores import Errors
 
 Array = NDArray[Any]
 SOLVERS = ("auto", "direct", "cg", "sgd")
@@ -111,11 +112,8 @@ def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[lis
     for X, y in test.blocks():
         sums.add(f(X), dataset.targets(y))
     predicted = perf_counter()
-    n, p = sums.targets.n, len(shift)
-    measures = [Measure("error", sums.wrong / n)] if dataset.classes is not None else []
-    measures += [
-        Measure("rmse", np.sqrt(sums.squares / (n * p))),
-        Measure("nmse", sums.squares / float(np.sum(sums.targets.squares))),
+    measures = [
+        *(Measure(*one) for one in sums.measures(dataset.classes)),
         Measure("alpha", alpha),
         Measure("fit_seconds", fitted - start, "s"),
         Measure("predict_seconds", predicted - fitted, "s"),
@@ -130,17 +128,3 @@ def arrows(f: Callable[[Array], Array], test: Prepared, count: int) -> Iterator[
     for i, numbers in enumerate(np.hstack((X, Y, f(X)))):
         for name, value in zip(("x0", "x1", "field0", "field1", "predicted0", "predicted1"), numbers, strict=True):
             yield Measure(f"arrow_{name}_{i:03d}", float(value))
-
-
-@dataclass
-class Errors:
-    """Sums over blocks of test rows."""
-
-    targets: Columns = field(default_factory=Columns)
-    squares: float = 0.0
-    wrong: int = 0
-
-    def add(self, predicted: Array, targets: Array) -> None:
-        self.targets.add(targets)
-        self.squares += float(np.sum((predicted - targets) ** 2))
-        self.wrong += int(np.sum(predicted.argmax(1) != targets.argmax(1)))

@@ -1,0 +1,98 @@
+"""Speed of rfbench as ratios to references of the same process: feature maps, their growth, whole tasks.
+
+Writes outputs/bench/{speed,growth,floors}.csv; with --docs DIR also speed.md and speed.png there.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import floors
+import growth
+import pandas as pd
+import transforms
+
+from rfbench.reports.save import save
+from rfbench.reports.style import RC, line_style
+from rfbench.results.files import replace_file
+
+SIZES = {  # rows, features, sketches, turns
+    False: (10_000, (2048, 4096, 10_240), transforms.POLYNOMIAL, 5),
+    True: (2048, (4096, 10_240), transforms.QUICK, 5),
+}
+COLUMNS = 1024
+
+
+def tables(quick: bool) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name and content of each, as soon as it is there."""
+    n, counts, names, turns = SIZES[quick]
+    found: list[transforms.Row] = []
+    for degree in (3, 6):
+        for D in counts:
+            found += transforms.measure(names, n, COLUMNS, D, degree, turns)
+            yield "speed", pd.DataFrame(found)
+    if quick:
+        return
+    for D in counts:
+        found += transforms.measure(transforms.OTHERS, n, COLUMNS, D, 0, turns)
+    yield "speed", pd.DataFrame(found)
+    yield "growth", pd.DataFrame(growth.measure(turns))
+    yield "floors", pd.DataFrame(floors.measure(20_480, 784, 4096, 3))
+
+
+def draw(speed: pd.DataFrame, target: Path) -> None:
+    """Time over that of a dense product, against the features."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(RC):
+        figure = Figure((7.2, 3.4), layout="constrained")
+        for ax, degree in zip(figure.subplots(1, 2, sharey=True), (3, 6), strict=True):
+            part = speed[(speed["degree"] == degree) & ~speed["sketch"].isin(("gemm", "write"))]
+            for name, curve in part.groupby("sketch", sort=False):
+                ax.plot(curve["features"], curve["over_gemm"], **line_style(str(name)))
+            ax.set(xscale="log", yscale="log", xlabel="features", title=f"p = {degree}")
+            ax.set_xticks(ticks := sorted(set(part["features"])), map(str, ticks))
+            ax.axhline(1, color="black", linewidth=0.8)
+        figure.axes[0].set_ylabel("time over that of one product X W")
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center", fontsize="x-small")
+        save(figure, target, "speed")
+
+
+def page(found: dict[str, pd.DataFrame], n: int, turns: int) -> str:
+    parts = [
+        "# Speed",
+        f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, best of "
+        f"{turns} turns, taken in one process. Ratios only: `over_gemm` is the time over that of one dense product of "
+        "the same shape on as many threads, `over_write` over writing the output once, `times_sklearn` how many times "
+        "faster than scikit-learn's PolynomialCountSketch (RBFSampler for sketches without a degree).",
+        "![time against features](speed.png)",
+    ]
+    titles = {"speed": "Feature maps", "growth": "Growth", "floors": "Whole tasks over their BLAS floor"}
+    about = {"speed": "", "growth": growth.__doc__, "floors": floors.__doc__}
+    for name, frame in found.items():
+        lines = [" | ".join(map(str, row)) for row in (frame.columns, ["---"] * len(frame.columns), *frame.to_numpy())]
+        parts += [f"## {titles[name]}", f"```\n{about[name].strip()}\n```" if about[name] else "", "\n".join(lines)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="some sketches and fewer rows, in under three minutes")
+    parser.add_argument("--docs", type=Path, help="where speed.md and speed.png are to be written")
+    options = parser.parse_args()
+    found: dict[str, pd.DataFrame] = {}
+    for name, frame in tables(options.quick):
+        new = frame.iloc[len(found.get(name, ())) :]
+        print(new.to_string(index=False), end="\n\n", flush=True)
+        found[name] = frame
+        replace_file(Path("outputs/bench") / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+    if options.docs:
+        draw(found["speed"], options.docs)
+        replace_file(options.docs / "speed.md", page(found, SIZES[options.quick][0], SIZES[options.quick][3]))
+    print("outputs/bench/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""The shortest of several turns: absolute times mean nothing on a shared machine, so what is compared takes turns."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+
+def best_of(turns: int, work: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The shortest time of each, all of them taking turns."""
+    seconds = dict.fromkeys(work, np.inf)
+    for _ in range(turns):
+        for name, call in work.items():
+            start = perf_counter()
+            call()
+            seconds[name] = min(seconds[name], perf_counter() - start)
+    return seconds

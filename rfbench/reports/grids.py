@@ -1,0 +1,61 @@
+"""Heat maps of the error on rows left out, over the scale of the features and α [Ohana et al. 2019, Fig. 4].
+
+Only α/s² matters, so cells on a diagonal are one number; what lies outside the grid of α is left white.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.reports.save import save
+from rfbench.reports.style import RC
+from rfbench.results.pictures import GRIDS, Setting, read_pictures
+
+Array = NDArray[Any]
+SCALES = np.arange(-2.0, 2.5, 0.5)  # log10 of s
+MOST_PANELS = 24
+
+
+def write_grids(target: Path, directories: Iterable[Path]) -> None:
+    """grids.png and grids.svg of all jobs, where there are any: a panel for each kernel, sketch and feature count."""
+    pictures = {key: A for directory in directories for key, A in read_pictures(directory, GRIDS).items()}
+    if not pictures:
+        return
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    shown = list(pictures.items())[:MOST_PANELS]
+    finite = np.concatenate([losses[np.isfinite(losses)] for _, (_, losses) in shown])
+    across = min(len(shown), 4)
+    down = -(-len(shown) // across)
+    with mpl.rc_context(RC):  # type: ignore[arg-type]
+        figure = Figure((2.3 * across + 1.0, 2.4 * down), layout="constrained")
+        axes = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+        for ax in axes.flat[len(shown) :]:
+            ax.set_axis_off()
+        for ax, (key, (alphas, losses)) in zip(axes.flat, shown, strict=False):
+            image = _draw(ax, key, alphas, losses, (finite.min(), np.quantile(finite, 0.8)))
+        figure.colorbar(image, ax=axes, label="error on rows left out", extend="max")
+        figure.supxlabel("log₁₀ of the scale of the features")
+        figure.supylabel("log₁₀ α")
+        save(figure, target, "grids")
+
+
+def _draw(ax: Any, key: Setting, alphas: Array, losses: Array, limits: tuple[float, float]) -> Any:
+    """Bright is good, as in the paper."""
+    powers = np.round(np.log10(alphas))
+    ratio = powers[:, None] - 2 * SCALES
+    cells = np.array([[losses[powers == r][0] if r in powers else np.nan for r in row] for row in ratio])
+    edges = (SCALES[0] - 0.25, SCALES[-1] + 0.25, powers[0] - 0.5, powers[-1] + 0.5)
+    image = ax.imshow(
+        cells, cmap="viridis_r", vmin=limits[0], vmax=limits[1], origin="lower", extent=edges, aspect="auto"
+    )
+    ax.plot(0, powers[losses.argmin()], "o", color="white", markeredgecolor="black")
+    ax.grid(visible=False)
+    names = dict.fromkeys((key.dataset, key.kernel, key.sketch))  # a kernel and its sketch may have one name
+    ax.set_title(fill(f"{', '.join(names)}, D = {key.features}: {key.error:.3g}", 38), fontsize="x-small")
+    return image
