@@ -131,7 +131,15 @@ def test_kernels_that_are_one_have_one_name():
 def test_claims_can_be_contradicted():
     claim = next(one for one in read_claims() if one.source == "T Fig. 4.8")
     assert {one.relation for one in read_claims()} == set(RELATIONS)
-    low = replace(OURS, kernel="polynomial(0.5, 0.5)", degree="3", sketch="ctr_tensorsrht", mean=0.1, std=0.01)
+    low = replace(
+        OURS,
+        prepare="unit_norm",
+        kernel="polynomial(0.5, 0.5)",
+        degree="3",
+        sketch="ctr_tensorsrht",
+        mean=0.1,
+        std=0.01,
+    )
     high = replace(low, sketch="tensorsrht", mean=0.2)
     assert [one.verdict for one in check([claim], [low, high])] == [AGREE]
     assert [one.verdict for one in check([claim], [replace(low, mean=0.2), replace(high, mean=0.1)])] == [DISAGREE]

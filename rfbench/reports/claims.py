@@ -1,7 +1,7 @@
 """What the papers say without a number, as a check of ours: claims.csv, one line each.
 
-Words of a setting are patterns, several of them choices, none anything.  `below` is judged wherever both sketches
-have the same setting: it is contradicted by a mean that is above the other's by more than chance.
+A setting is given by patterns, several of them divided by |, or by none for any.  `below` is judged wherever both
+sketches have the same setting: it is contradicted by a mean that is above the other's by more than chance.
 """
 
 import csv
@@ -14,6 +14,7 @@ from pathlib import Path
 from rfbench.reports.ours import Ours
 from rfbench.reports.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, two_sided
 
+PATTERNS = ("dataset", "prepare", "kernel", "degree", "features")
 Setting = tuple[str, ...]
 
 
@@ -27,6 +28,7 @@ class Claim:
     prepare: str
     kernel: str
     degree: str
+    features: str
     metric: str
     sketch: str
     relation: str
@@ -35,8 +37,7 @@ class Claim:
     def covers(self, one: Ours) -> bool:
         if one.metric != self.metric or not one.count:
             return False
-        several = all(_any(getattr(one, name), getattr(self, name).split()) for name in ("dataset", "degree"))
-        return several and all(_any(getattr(one, name), [getattr(self, name)]) for name in ("prepare", "kernel"))
+        return all(_any(getattr(one, name), getattr(self, name)) for name in PATTERNS)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Check:
     z: float | None = None
 
 
-def _any(value: str, patterns: list[str]) -> bool:
-    return not any(patterns) or any(fnmatchcase(value, pattern) for pattern in patterns)
+def _any(value: str, patterns: str) -> bool:
+    return not patterns or any(fnmatchcase(value, pattern) for pattern in patterns.split("|"))
 
 
 def read_claims() -> list[Claim]:
@@ -73,7 +74,7 @@ def below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
     """A check for each other sketch in each setting that both were run in, the run of most seeds."""
     runs = {(setting(one), one.sketch): one for one in sorted(ours, key=lambda one: one.count)}
     for (where, sketch), one in runs.items():
-        for name in claim.other.split() if sketch == claim.sketch else ():
+        for name in claim.other.split("|") if sketch == claim.sketch else ():
             if other := runs.get((where, name)):
                 z, chance = excess(one, other)
                 verdict = AGREE if chance >= LEVEL else DISAGREE

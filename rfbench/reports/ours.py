@@ -52,7 +52,7 @@ def read_ours(directory: Path) -> list[Ours]:
     found = [one for path in sorted(directory.rglob("run.json")) for one in _job(path)]
     if not found:
         raise InputError(f"no results under {directory}; run an experiment first, or name the directory they are in")
-    return found
+    return sorted(found, key=lambda one: (*one.key[:3], one.degree.zfill(3), one.sketch, one.features.zfill(9)))
 
 
 def _job(path: Path) -> Iterator[Ours]:
