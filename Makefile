@@ -54,8 +54,8 @@ paper: $(READY)  ## every experiment, what is finished is found again; then ours
 	$(VENV)/bin/rfbench compare $(if $(TRUTH),--truth $(TRUTH)) || failed="$$failed compare"; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
-paper-quick:  ## every experiment on embedded data, in minutes
-	@$(MAKE) --no-print-directory paper PAPER=quick
+paper-quick: PAPER = quick
+paper-quick: paper  ## every experiment on embedded data, in minutes
 
 clean:  ## remove the environment, caches and results
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -80,7 +80,7 @@ def build_job(config: DictConfig) -> Job:
     )
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     for pair in plain["plot"] or []:
-        require(bool(re.fullmatch(r"\w+~\w+", pair)), "plot", "a list of pairs such as error~features", pair)
+        require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
     options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
     options["engine"].pop("name", None)
     kernel = make_kernel(degree=plain["degree"], **options["kernel"])

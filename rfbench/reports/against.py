@@ -1,4 +1,4 @@
-"""Figures that a config names: one number against another, as in error~fit_seconds.
+"""Figures that a config names: one number against another, as in error:fit_seconds.
 
 The first is a metric.  The second is a column of the setting (features, degree, n_train) or another metric, of which
 each point is a number of features.
@@ -40,9 +40,9 @@ def against(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
 
     parts = []
     for pair in plot:
-        y, _, x = pair.partition("~")
+        y, _, x = pair.partition(":")
         if x not in COLUMNS and x not in set(summary["metric"]):
-            raise InputError(f"plot={pair}: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
+            raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
         points = summary[summary["metric"] == y]
         points = points[[*SETTING, "mean", "std"]].rename(columns={"mean": "y"})
         if x in COLUMNS:
@@ -58,7 +58,7 @@ def against(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
 
 def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
     """A line for each sketch with a band of one deviation, or sketches side by side where there are few numbers."""
-    y, _, x = part["plot"].iloc[0].partition("~")
+    y, _, x = part["plot"].iloc[0].partition(":")
     part = part[part["y"].notna()]
     positive = bool((part["y"] > 0).all())
     few = x in COLUMNS and part.loc[part["x"] > 0, "x"].nunique() <= FEW
