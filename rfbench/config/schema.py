@@ -47,6 +47,9 @@ class Root:
     data_dir: str | None = None
     download: bool = True
     force: bool = False
+    plot: list[str] | None = None
+    size: str = "normal"
+    sizes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,9 @@ class Job:
         return on_device(sketch, self.device) if self.device else sketch
 
     def real_twin(self, kernel: Kernel) -> Sketch | None:
-        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, with the same options."""
-        name = str(self.config["sketch"]["name"])
-        twin = re.sub("^(complex|ctr)_", "", name)
+        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the same options."""
+        name, other = str(self.config["sketch"]["name"]), str(self.config["task"].get("against", "real"))
+        twin = re.sub("^(complex|ctr)_", "", name) if other == "real" else other
         return make_sketch(kernel=kernel, **{**self.config["sketch"], "name": twin}) if twin != name else None
 
 
@@ -87,6 +90,8 @@ def build_job(config: DictConfig) -> Job:
         plain["train_rows"] is None or plain["train_rows"] >= 1, "train_rows", "null or at least 1", plain["train_rows"]
     )
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
+    for pair in plain["plot"] or []:
+        require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
     options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
     options["engine"].pop("name", None)
     kernel = make_kernel(degree=plain["degree"], **options["kernel"])
@@ -103,6 +108,7 @@ def build_job(config: DictConfig) -> Job:
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
     sketch = job.sketch(kernel)
+    job.real_twin(kernel)  # whose name may be wrong too
     objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
     for objection in (*objections, job.task.objection(sketch, kernel)):
         if objection:

@@ -1,4 +1,4 @@
-"""One colour for each family of sketches and one line for each of its variants, in every figure.
+"""One colour for each family of sketches, one line for each of its variants and a marker for its base, in every figure.
 
 The colours are those of Okabe and Ito (2008) and Tol (2021), which colour-blind readers can tell apart; families of
 different kernels may share one.
@@ -32,7 +32,7 @@ FAMILIES = {
     "compressive_identity": "#882255",
     "compressive_exact": "#DDCC77",
     "favor": "#882255",
-    "exponential_rff": "#332288",
+    "exponential_rff": "#0072B2",
     "optical": "#AA4499",
     "orff_decomposable": "#0072B2",
     "orff_curl_free": "#D55E00",
@@ -52,6 +52,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "opu=replay": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
     "opu=lightonml": {"linestyle": "-.", "marker": "D"},
 }
+BASES = {"gaussian": "v", "tensorsrht": "P", "stacked_tensorsrht": "D", "tensorsketch": "X", "ahle_tensorsrht": "*"}
 
 MARKERS = "oDv^Xs*P"
 
@@ -75,7 +76,8 @@ def line_style(sketch: str) -> dict[str, Any]:
     variant = next((word for word in VARIANTS if word and word in name + options), "")
     family = name.removeprefix(variant)
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
-    return {"color": colour, "label": sketch, **VARIANTS[variant]}
+    base = options.rstrip(")").partition(",")[0].removeprefix(variant)
+    return {"color": colour, "label": sketch, **VARIANTS[variant]} | ({"marker": BASES[base]} if base in BASES else {})
 
 
 def tell_apart(panels: Iterable["Axes"]) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
-HIDDEN = r"_[qe]\d{3}$|^arrow_"  # quantiles, epochs and arrows are for figures
+HIDDEN = r"_[qet]\d{3}$|^arrow_"  # quantiles, epochs, points and arrows are for figures
 SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is told once, below them
 
 
