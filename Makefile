@@ -2,23 +2,30 @@
 PYTHON ?= python3
 VENV ?= .venv
 READY = $(VENV)/.ready
+OPU = $(VENV)/.opu
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-quick bench-gp clean
+.PHONY: help demo test lint bench bench-quick bench-gp paper paper-quick clean
 
 help:  ## what there is to make
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# lightonml asks for a numexpr that has no wheel for a current Python; the plugin brings what it needs.
+$(OPU): $(READY) plugins/rfbench-lightonml/pyproject.toml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable plugins/rfbench-lightonml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps lightonml==1.4.3
+	@touch $@
+
 demo: $(READY)  ## the default experiment on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
 
-test: $(READY)  ## the tests (ARGS='-k name' for some of them)
+test: $(READY) $(OPU)  ## the tests (ARGS='-k name' for some of them)
 	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
@@ -34,6 +41,28 @@ bench-quick: $(READY)  ## the same of some sketches, in under three minutes
 
 bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
 	$(VENV)/bin/python bench/processes.py $(ARGS)
+
+# An experiment of a paper: fig-wacker-4.8 is conf/experiment/wacker/fig4_8.yaml, table-wacker-D.1 is tableD_1.yaml.
+# PAPER=full has the papers' sizes, PAPER=quick embedded data and small ones.
+PAPER ?= normal
+TRUTH ?=
+EXPERIMENTS = $(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml))
+
+fig-%: $(READY)  ## a figure of a paper, such as fig-wacker-4.8 (PAPER=full for the paper's sizes)
+	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/fig$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
+
+table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
+	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/table$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
+
+paper: $(READY)  ## every experiment, what is finished is found again; then ours beside the published numbers
+	@failed=; for name in $(EXPERIMENTS); do \
+	  echo "== $$name"; $(VENV)/bin/rfbench experiment=$$name size=$(PAPER) $(ARGS) || failed="$$failed $$name"; \
+	done; \
+	$(VENV)/bin/rfbench compare $(if $(TRUTH),--truth $(TRUTH)) || failed="$$failed compare"; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
+
+paper-quick: PAPER = quick
+paper-quick: paper  ## every experiment on embedded data, in minutes
 
 clean:  ## remove the environment, caches and results
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -13,8 +13,9 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench                                        the default experiment: table, figure and files in seconds
   rfbench sketch=ctr_tensorsrht degree=6 dataset=mnist
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
-  rfbench list [datasets|sketches|kernels|tasks|experiments]     what there is
+  rfbench list [datasets|sketches|kernels|tasks|opus|experiments]   what there is
   rfbench data get NAME | add FILE --name N | check              data sets: fetch, add your own, verify
+  rfbench compare [DIR] [--truth DIR]                            ours beside the published numbers, cell by cell
 
 Groups (group=choice; rfbench list shows the choices): {groups}
 Numbers:
@@ -77,9 +78,13 @@ def dispatch(words: list[str]) -> int:
         from rfbench.listing import show
 
         return show(words[1:])
+    if first == "compare":
+        from rfbench.reports.compare import main as compare
+
+        return compare(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
         raise InputError(
-            f"no command '{first}'; there are list, data and help, and an experiment is given as key=value"
+            f"no command '{first}'; there are list, data, compare and help, and an experiment is given as key=value"
         )
     from rfbench.launch import experiment
 

@@ -22,11 +22,12 @@ def experiment(words: list[str]) -> int:
     from omegaconf import OmegaConf
 
     from rfbench.config.compose import CONF, compose_jobs, quoted, with_search_path, without_hydra
+    from rfbench.config.experiments import completed
     from rfbench.config.identity import sweep_directory
     from rfbench.config.schema import build_job
 
     args = parse(words)
-    overrides = with_search_path(args.overrides)
+    overrides, notes = completed(with_search_path(args.overrides))
     OmegaConf.register_new_resolver("rfbench_directory", lambda *, _root_: str(directory_of(_root_)), replace=True)
     # Hydra's way to hand exceptions on instead of printing them its own way.
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -47,7 +48,7 @@ def experiment(words: list[str]) -> int:
         app()
     except OSError as error:
         raise InputError(f"cannot write {error.filename or 'outputs'}: {error.strerror}") from None
-    code = conclude(directories, target) if sweep or not MISTAKES else 2
+    code = conclude(directories, target, jobs[0].plot, notes) if sweep or not MISTAKES else 2
     if MISTAKES:
         raise MISTAKES[0]
     return code
@@ -95,6 +96,7 @@ def run_one(config: Any) -> None:
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
+    log.disabled = False  # Hydra silences every log that is there before it starts
     log.setLevel(logging.INFO)
     log.propagate = False
     warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite becomes a failed row
@@ -121,14 +123,18 @@ def experiment_name(config: Any) -> str | None:
     return config.hydra.runtime.choices.get("experiment")
 
 
-def conclude(directories: list[Path], target: Path) -> int:
-    """Write the table and the figure of all jobs, print them, and count what failed."""
+def no_number(row: dict[str, str]) -> str:
+    return f"no {row['metric']} of {row['sketch']}: {row['message']}"
+
+
+def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
+    """Write the table and the figure of all jobs, print them with what is to be noted, and count what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.grids import write_grids
     from rfbench.reports.maps import write_maps
     from rfbench.reports.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
-    from rfbench.results.rows import COLUMNS, read_rows, write_rows
+    from rfbench.results.rows import COLUMNS, MISSING, read_rows, write_rows
 
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for directory in directories:
@@ -136,16 +142,20 @@ def conclude(directories: list[Path], target: Path) -> int:
         for row in own:  # jobs may share a number of features
             rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
         if directory != target:
-            write_report(directory, own)
+            write_report(directory, own, plot)
             for write in (write_maps, write_posteriors, write_grids):
                 write(directory, [directory])
     if target not in directories:
         write_rows(target / "results.csv", rows.values())
-    print(write_report(target, rows.values()))
+    print(write_report(target, rows.values(), plot, notes))
+    for note in notes:
+        print(f"\n{note}")
     if lines := dict.fromkeys(line for directory in directories for line in learned_lines(directory)):
         print("", *lines, sep="\n")
     for write in (write_maps, write_posteriors, write_grids):
         write(target, directories)
+    if lines := dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
+        print("", *lines, sep="\n")
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

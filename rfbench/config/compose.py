@@ -1,6 +1,8 @@
 """Command-line words → composed configs, and Hydra's complaints in one line."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,37 +44,55 @@ def quoted(word: object) -> str:
     return f"'{escaped}'"
 
 
-def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
-    """Every job of a command line with Hydra's part of the config, and whether it is a sweep."""
-    from hydra import compose, initialize_config_dir
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-    from hydra.core.override_parser.overrides_parser import OverridesParser
+@contextmanager
+def composing() -> Iterator[None]:
+    """Hydra knows our configs, and its complaints are ours."""
+    from hydra import initialize_config_dir
     from hydra.errors import HydraException
-    from hydra.types import RunMode
 
-    parse = OverridesParser.create().parse_overrides
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
-            given = parse(overrides)
-            for override in given:
-                refuse_unknown_addition(override)
-                if override.key_or_group in OURS:
-                    raise InputError(
-                        f"'{override.key_or_group}' is set by rfbench: change the working directory instead"
-                    )
-            one = [o.input_line or "" for o in given if not o.is_sweep_override()]
-            first = compose("config", one, return_hydra_config=True)
-            if not multirun and first.hydra.mode != RunMode.MULTIRUN:
-                if several := [o.input_line for o in given if o.is_sweep_override()]:
-                    raise InputError(f"'{several[0]}' is a list of choices; add -m to run them all")
-                return [first], False
-            swept = parse([f"{key}={value}" for key, value in (first.hydra.sweeper.params or {}).items()])
-            jobs = BasicSweeper.split_arguments([*swept, *given], None)[0]
-            return [compose("config", job, return_hydra_config=True) for job in jobs], True
+            yield
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(in_one_line(error)) from None
+
+
+def parsed(words: list[str]) -> list[Any]:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    return OverridesParser.create().parse_overrides(words)
+
+
+def first_config(given: list[Any]) -> DictConfig:
+    """What the overrides compose to without those that are lists of choices."""
+    from hydra import compose
+
+    one = [override.input_line or "" for override in given if not override.is_sweep_override()]
+    return compose("config", one, return_hydra_config=True)
+
+
+def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
+    """Every job of a command line with Hydra's part of the config, and whether it is a sweep."""
+    from hydra import compose
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.types import RunMode
+
+    with composing():
+        given = parsed(overrides)
+        for override in given:
+            refuse_unknown_addition(override)
+            if override.key_or_group in OURS:
+                raise InputError(f"'{override.key_or_group}' is set by rfbench: change the working directory instead")
+        first = first_config(given)
+        if not multirun and first.hydra.mode != RunMode.MULTIRUN:
+            if several := [o.input_line for o in given if o.is_sweep_override()]:
+                raise InputError(f"'{several[0]}' is a list of choices; add -m to run them all")
+            return [first], False
+        swept = parsed([f"{key}={value}" for key, value in (first.hydra.sweeper.params or {}).items()])
+        jobs = BasicSweeper.split_arguments([*swept, *given], None)[0]
+        return [compose("config", job, return_hydra_config=True) for job in jobs], True
 
 
 def refuse_unknown_addition(override: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 # They change where and how a run is computed, or how much of it, but no number.
-NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine")
+NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine", "plot", "size", "sizes")
 
 
 def digest(value: Any) -> str:

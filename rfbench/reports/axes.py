@@ -15,3 +15,15 @@ def log_values(ax: "Axes") -> None:
     low, high = ax.get_ylim()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def in_decades(ax: "Axes") -> None:
+    """Both axes logarithmic, with plain numbers at powers of ten, or at 1, 2 and 5 where there are few of them."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.minorticks_off()
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))

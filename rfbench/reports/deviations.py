@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from rfbench.reports.axes import in_decades
 from rfbench.reports.style import line_style
 
 if TYPE_CHECKING:
@@ -20,17 +21,6 @@ def deviations(ax: "Axes", part: "pd.DataFrame") -> None:
     if "block_kid_std" in points:
         blocks = points.groupby("task")[["block_seconds", "block_kid_std"]].mean().sort_values("block_seconds")
         ax.plot(*blocks.to_numpy().T, color="black", linestyle=":", marker="*", markersize=7, label="Block-MMD")
-    _in_decades(ax)
+    in_decades(ax)
     ax.set_xlabel("seconds of one estimate")
     ax.set_ylabel("standard deviation of KID")
-
-
-def _in_decades(ax: "Axes") -> None:
-    from matplotlib.ticker import LogLocator, StrMethodFormatter
-
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.minorticks_off()
-    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))

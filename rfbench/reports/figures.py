@@ -1,16 +1,19 @@
 """Table → figure: a panel for each data set and kernel, a line for each sketch.  No numbers are made here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.against import against, curves_against
 from rfbench.reports.axes import log_values
 from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
+from rfbench.reports.profiles import by_term, profile, profiles, terms
+from rfbench.reports.projections import device_curves, projections
 from rfbench.reports.save import save
-from rfbench.reports.style import RC, line_style
+from rfbench.reports.style import RC, line_style, tell_apart
 from rfbench.results.files import replace_file
 
 if TYPE_CHECKING:
@@ -25,21 +28,24 @@ ERRORS = {
     "mnll": "mean negative log likelihood",
     "error": "misclassified fraction",
     "nmse": "normalised mean squared error",
+    "transform_seconds": "time of the training features [s]",
 }
-QUANTILE = r"^ratio_to_real_q(\d{3})$"
+QUANTILE = r"^ratio_to_(\w+)_q(\d{3})$"
 
 
-def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
-    """figure.png, figure.svg and the numbers behind them; False where there is nothing to draw."""
+def write_figure(
+    directory: Path, summary: "pd.DataFrame", plot: Sequence[str] | None = None, notes: Sequence[str] = ()
+) -> bool:
+    """figure.png, figure.svg and the numbers behind them, notes below; False where there is nothing to draw."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    shown, panel = choose(summary)
+    shown, panel = (against(summary, plot), curves_against) if plot and len(summary) else choose(summary)
     if shown.empty:
         return False
     with mpl.rc_context(RC):  # type: ignore[arg-type]
-        panels = list(panels_of(shown, KEYS.get(panel, PANEL)))
-        across = 2 if len(panels) == 4 else min(len(panels), 3)
+        panels = list(panels_of(shown, KEYS.get(panel) or keys_of(shown)))
+        across = columns_of(len(panels), len(plot or ()))
         down = -(-len(panels) // across)
         figure = Figure(layout="constrained")
         axes = figure.subplots(down, across, squeeze=False)
@@ -48,6 +54,7 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
             panel(ax, part)
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
+        tell_apart(axes.flat)
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
         width = 3.4 * across + 0.4
         longest = max(map(len, lines), default=0)
@@ -55,9 +62,25 @@ def write_figure(directory: Path, summary: "pd.DataFrame") -> bool:
         figure.set_size_inches(width, (3.2 if panel is quiver else 2.6) * down + 0.3 + 0.2 * -(-len(lines) // columns))
         if lines:
             figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns)
+        if notes:
+            figure.suptitle(fill("; ".join(notes), int(15 * width)), fontsize="small", color="#555555")
         save(figure, directory, "figure")
     replace_file(directory / "figure.csv", shown.to_csv(index=False, lineterminator="\n"))
     return True
+
+
+def keys_of(shown: "pd.DataFrame") -> list[str]:
+    """Of panels: tasks with other options are others, where one data set has several."""
+    if "task" not in shown or shown.groupby(PANEL, dropna=False)["task"].nunique().max() == 1:
+        return PANEL
+    return [*PANEL, "task"]
+
+
+def columns_of(panels: int, measures: int) -> int:
+    """Several measures of one thing stand beside each other, up to four; else two or three panels do."""
+    if 1 < measures <= 4:
+        return measures
+    return 2 if panels == 4 else min(panels, 3)
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
@@ -78,7 +101,13 @@ def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "
 
 def panels_of(shown: "pd.DataFrame", keys: list[str]) -> Iterator[tuple[str, "pd.DataFrame"]]:
     for names, part in shown.groupby(keys, sort=False, dropna=False):
-        words = {"degree": "p = {:.0f}", "features": "{:.0f} features", "measure": "", "metric": ""}
+        words = {
+            "degree": "p\u00a0=\u00a0{:.0f}",
+            "features": "{:.0f} features",
+            "measure": "",
+            "metric": "",
+            "plot": "",
+        }
         told = [words.get(key, "{}").format(name) for key, name in zip(keys, names, strict=True) if name == name]
         yield ", ".join(filter(None, told)), part
 
@@ -137,13 +166,14 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
 
     curves = list(part.groupby(["sketch", "degree", "features"], sort=False))
     for place, ((sketch, degree, features), curve) in enumerate(curves):
-        level = curve["metric"].str.extract(QUANTILE)[0].astype(float) / 100
+        level = curve["metric"].str.extract(QUANTILE)[1].astype(float) / 100
         style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, p = {degree:.0f}, D = {features:.0f}"}
         if len(curves) > 1:
             style["color"] = mpl.colormaps["viridis"](0.9 * place / (len(curves) - 1))
         ax.plot(curve["mean"], level, **style)
     ax.axvline(1, color="black", linewidth=0.8)
-    ax.set_xlabel("variance / variance of the real sketch")
+    other = part["metric"].str.extract(QUANTILE)[0].iloc[0]
+    ax.set_xlabel(f"variance / variance of {'the real sketch' if other == 'real' else other}")
     ax.set_ylabel("fraction of pairs")
     ax.set_ylim(0, 1)
     most = part.loc[part["metric"].str.endswith("q095"), "mean"].max()  # a few pairs may be far out
@@ -158,7 +188,9 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
 def learned(summary: "pd.DataFrame") -> "pd.DataFrame":
     """The errors of ridge regression, whatever the kernel."""
     ours = summary[summary["task"].str.startswith("ridge")]
-    return ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+    ours = ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+    several = ours.groupby("sketch")["kernel"].transform("nunique") > 1
+    return ours.assign(sketch=ours["sketch"].where(~several, ours["sketch"] + ", " + ours["kernel"]))
 
 
 def compared(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -171,13 +203,20 @@ SPECIAL = (
     (learning, curves),
     (epochs, training),
     (clusters, by_clusters),
+    (profiles, profile),
+    (terms, by_term),
     (measures, measured),
     (learned, compared),
+    (projections, device_curves),
 )
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
     measured: [*PANEL, "metric"],
+    curves_against: [*PANEL, "plot"],
     compared: ["dataset"],
     curves: ["dataset", "measure"],
+    device_curves: ["metric"],
+    profile: [*PANEL, "measure"],
+    by_term: [*PANEL, "part"],
     quiver: ["dataset", "sketch", "features", "shown"],
 }

@@ -24,7 +24,7 @@ def draw(name, d, seed=0, dtype=np.float64, D=D):
 
 
 def test_one_class_one_yaml_one_line():
-    assert set(zoo.CASES) == set(SKETCHES) == set(choices("sketch"))
+    assert set(zoo.CASES) == set(SKETCHES) == {name for name in choices("sketch") if "/" not in name}
 
 
 def test_shape_and_dtype(name, digits):

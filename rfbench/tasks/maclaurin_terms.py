@@ -1,0 +1,50 @@
+"""What an allocation of Maclaurin features sees: variance and bias of every degree [Wacker 2022, Fig. 5.1]."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from rfbench.checks import require
+from rfbench.datasets.prepare import Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
+from rfbench.sketches.allocation import statistics
+from rfbench.sketches.maclaurin import MaclaurinSketch, term
+from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.tiles import MOST_ROWS
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class MaclaurinTerms(Task):
+    """vₙ of one feature and bₙ, means over pairs of `rows` training rows, drawn anew for every seed."""
+
+    name = "maclaurin_terms"
+    rows: int = 500
+    terms: int = 20
+
+    def __post_init__(self) -> None:
+        require(2 <= self.rows <= MOST_ROWS, "task.rows", f"from 2 to {MOST_ROWS}", self.rows)
+        require(1 <= self.terms <= 100, "task.terms", "from 1 to 100", self.terms)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if not isinstance(sketch, MaclaurinSketch):
+            return "task=maclaurin_terms is for Maclaurin features; use sketch=optimized_maclaurin"
+        return super().objection(sketch, kernel)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Array:
+        return split.train.sample(self.rows, rng_for(seed, "maclaurin_terms"))[0]
+
+    def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
+        sketch = trial.sketch
+        assert isinstance(sketch, MaclaurinSketch)
+        terms = {n: term(sketch.base, n, reference.shape[1]) for n in sketch.degrees(self.terms)}
+        curves, biases = statistics(sketch.kernel, terms, reference)
+        for n, curve, bias in zip(terms, curves, biases, strict=True):
+            yield Measure(f"variance_n{n:03d}", curve.V)
+            yield Measure(f"bias_n{n:03d}", float(bias))

@@ -1,0 +1,84 @@
+"""A kernel along pairs of rows that move apart, with a sketch's variance or estimate of it beside.
+
+The pairs are (0, τu), or rows of length 1 at the distance τ, or rows of length τ at a fixed angle, in a random plane of
+as many columns as the data have [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  An estimate of many features shows its mean.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.checks import InputError, require
+from rfbench.datasets.prepare import Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.sketches import ClosedForm, Sketch
+from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Profile(Task):
+    """k(τ) at `points` values of τ up to `reach`, and D Var k̂(τ) or k̂(τ)."""
+
+    name = "profile"
+    of: str = "variance"
+    along: str = "distance"
+    reach: float = 4.0
+    angle: float = 0.0
+    points: int = 41
+
+    def __post_init__(self) -> None:
+        require(self.of in ("variance", "estimate"), "task.of", "variance or estimate", self.of)
+        require(self.along in ("distance", "sphere", "norm"), "task.along", "distance, sphere or norm", self.along)
+        most = 2 if self.along == "sphere" else np.inf
+        require(0 < self.reach <= most and self.reach < np.inf, "task.reach", f"above 0, up to {most}", self.reach)
+        require(2 <= self.points <= 999, "task.points", "from 2 to 999", self.points)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if self.of == "variance" and not isinstance(sketch, ClosedForm):
+            return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
+        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array, Array]:
+        """(τ, x, y, k), a row for each point."""
+        d = split.test.sample(1, rng_for(seed, "profile"))[0].shape[1]
+        if d < 2:
+            raise InputError("task=profile needs a plane to move in, and these rows have one column")
+        plane, _ = np.linalg.qr(rng_for(seed, "profile", "plane").standard_normal((d, 2)))
+        t = np.linspace(0, self.reach, self.points)
+        X, Y = pairs(self.along, t, np.radians(self.angle))
+        X, Y = X @ plane.T, Y @ plane.T
+        k = np.array([kernel.gram(x[None], y[None])[0, 0] for x, y in zip(X, Y, strict=True)])
+        return t, X, Y, k
+
+    def measure(self, trial: Trial, reference: tuple[Array, Array, Array, Array]) -> Iterator[Measure]:
+        t, X, Y, k = reference
+        if self.of == "variance":
+            assert isinstance(trial.sketch, ClosedForm)
+            found = trial.D * np.diag(trial.sketch.variance(X, Y, trial.D))
+            yield Measure("largest_variance", float(found.max()), "of one feature")
+        else:
+            features = trial.draw(0)
+            dtype = np.empty(0, features.dtype).real.dtype
+            found = features.paired(*(features(rows.astype(dtype)) for rows in (X, Y))).real.ravel()
+            yield Measure("max_abs_error", float(np.abs(found - k).max()))
+        for name, values in (("at", t), ("kernel", k), (self.of, found)):
+            for i, value in enumerate(values):
+                yield Measure(f"{name}_t{i:03d}", float(value))
+
+
+def pairs(along: str, t: Array, angle: float) -> tuple[Array, Array]:
+    """x and y in the plane."""
+    zero, one = np.zeros_like(t), np.ones_like(t)
+    if along == "distance":
+        return np.stack((zero, zero), 1), np.stack((t, zero), 1)
+    if along == "norm":
+        return np.stack((t, zero), 1), t[:, None] * [np.cos(angle), np.sin(angle)]
+    between = 2 * np.arcsin(t / 2)  # the angle of a chord t
+    return np.stack((one, zero), 1), np.stack((np.cos(between), np.sin(between)), 1)
