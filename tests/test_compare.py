@@ -133,6 +133,7 @@ def test_claims_can_be_contradicted():
     assert {one.relation for one in read_claims()} == set(RELATIONS)
     low = replace(
         OURS,
+        dataset="letter",
         prepare="unit_norm",
         kernel="polynomial(0.5, 0.5)",
         degree="3",
@@ -144,6 +145,9 @@ def test_claims_can_be_contradicted():
     assert [one.verdict for one in check([claim], [low, high])] == [AGREE]
     assert [one.verdict for one in check([claim], [replace(low, mean=0.2), replace(high, mean=0.1)])] == [DISAGREE]
     assert [one.verdict for one in check([claim], [low])] == [NOT_COMPUTED]
+    elsewhere = [replace(one, dataset="digits") for one in (low, high)]  # which the thesis does not speak of
+    assert [one.verdict for one in check([claim], elsewhere)] == [NOT_COMPUTED]
+    assert all(one.dataset for one in read_claims())
     assert [one.verdict for one in check([claim], [low, replace(high, features="48")])] == [NOT_COMPUTED]
 
 
