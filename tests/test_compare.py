@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from rfbench.cli import main
+from rfbench.reports.author import author
 from rfbench.reports.claims import RELATIONS, check, read_claims
 from rfbench.reports.ours import Ours, kernel_name, read_ours
-from rfbench.reports.published import Cell, author, printed
+from rfbench.reports.published import Cell, printed
 from rfbench.reports.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, Results, judge
 from rfbench.results.rows import COLUMNS
 
