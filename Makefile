@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 READY = $(VENV)/.ready
+OPU = $(VENV)/.opu
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -15,10 +16,16 @@ $(READY): pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# lightonml asks for a numexpr that has no wheel for a current Python; the plugin brings what it needs.
+$(OPU): $(READY) plugins/rfbench-lightonml/pyproject.toml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable plugins/rfbench-lightonml
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps lightonml==1.4.3
+	@touch $@
+
 demo: $(READY)  ## the default experiment on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
 
-test: $(READY)  ## the tests (ARGS='-k name' for some of them)
+test: $(READY) $(OPU)  ## the tests (ARGS='-k name' for some of them)
 	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(READY)  ## ruff and mypy

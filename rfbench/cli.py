@@ -13,7 +13,7 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench                                        the default experiment: table, figure and files in seconds
   rfbench sketch=ctr_tensorsrht degree=6 dataset=mnist
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
-  rfbench list [datasets|sketches|kernels|tasks|experiments]     what there is
+  rfbench list [datasets|sketches|kernels|tasks|opus|experiments]   what there is
   rfbench data get NAME | add FILE --name N | check              data sets: fetch, add your own, verify
   rfbench compare [DIR] [--truth DIR]                            ours beside the published numbers, cell by cell
 

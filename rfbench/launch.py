@@ -96,6 +96,7 @@ def run_one(config: Any) -> None:
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
+    log.disabled = False  # Hydra silences every log that is there before it starts
     log.setLevel(logging.INFO)
     log.propagate = False
     warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite becomes a failed row
@@ -122,6 +123,10 @@ def experiment_name(config: Any) -> str | None:
     return config.hydra.runtime.choices.get("experiment")
 
 
+def no_number(row: dict[str, str]) -> str:
+    return f"no {row['metric']} of {row['sketch']}: {row['message']}"
+
+
 def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
     """Write the table and the figure of all jobs, print them with what is to be noted, and count what failed."""
     from rfbench.reports import write_report
@@ -129,7 +134,7 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     from rfbench.reports.maps import write_maps
     from rfbench.reports.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
-    from rfbench.results.rows import COLUMNS, read_rows, write_rows
+    from rfbench.results.rows import COLUMNS, MISSING, read_rows, write_rows
 
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for directory in directories:
@@ -149,6 +154,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         print("", *lines, sep="\n")
     for write in (write_maps, write_posteriors, write_grids):
         write(target, directories)
+    if lines := dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
+        print("", *lines, sep="\n")
     failed = [row for row in rows.values() if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)

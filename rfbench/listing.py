@@ -3,7 +3,15 @@
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.compose import choices, groups
 
-KINDS = {"datasets": "dataset", "sketches": "sketch", "kernels": "kernel", "tasks": "task", "experiments": "experiment"}
+KINDS = {
+    "datasets": "dataset",
+    "sketches": "sketch",
+    "kernels": "kernel",
+    "tasks": "task",
+    "opus": "opu",
+    "meters": "meter",
+    "experiments": "experiment",
+}
 
 
 def show(words: list[str]) -> int:

@@ -13,6 +13,8 @@ GROUPS = {
     "kernel": "rfbench.kernels",
     "task": "rfbench.tasks",
     "dataset": "rfbench.datasets",
+    "meter": "rfbench.meters",
+    "opu": "rfbench.opu",
 }
 
 

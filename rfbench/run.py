@@ -3,7 +3,7 @@
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,14 @@ from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
+from rfbench.devices.meters import Reading
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.pictures import Setting, keep_pictures
-from rfbench.results.rows import Results, only_writer
+from rfbench.results.rows import MISSING, Results, only_writer
 from rfbench.seeds import rng_for
-from rfbench.tasks import Trial
+from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
@@ -41,8 +42,9 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                 raise InputError(f"{directory} holds results of other data under this name; move it away and run again")
             for rows in trials(job, dataset, results.done):
                 if not computed:  # before any row, which without it could be of any data if the run is killed
-                    manifest.write(dataset.digest, job.learned)
+                    manifest.write(dataset.digest, job.learned, job.readings.sources)
                 computed = True
+                job.readings.keep(directory)
                 results.add(rows)
                 keep_pictures(directory, job.pictures)
                 log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
@@ -53,7 +55,7 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
                 raise
             results.add([job_columns(job) | failure(error)])
         if computed or (results.done and not manifest.path.exists()):
-            manifest.write(dataset.digest, job.learned)
+            manifest.write(dataset.digest, job.learned, job.readings.sources)
         return results
 
 
@@ -74,12 +76,15 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[l
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
     total = sum(map(len, missing.values()))
     with (
+        job.device or nullcontext(),
         job.engine.running(),
         bar(total, job_name(job.config), "trial") as shown,
     ):
         for seed, wanted in missing.items():
             if wanted:
                 for rows in repetition(job, dataset, seed, wanted):
+                    if job.device:
+                        job.learned[f"opu, seed {seed}"] = job.device.info()
                     yield rows
                     shown.update()
 
@@ -112,17 +117,22 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
     for D in wanted:
         columns = job_columns(job) | split_columns(dataset, split) | {"features": D, "seed": seed}
         try:
-            measures = list(job.task.measure(trial(job, split, kernel, sample, D, seed), reference))
-            if lost := [measure.metric for measure in measures if not np.isfinite(measure.value)]:
-                raise ArithmeticError(f"{lost[0]} is not a finite number")
-            yield [
-                columns | measure._asdict() | {"value": repr(float(measure.value)), "status": "ok"}
-                for measure in measures
-            ]
+            measures = job.task.metered(trial(job, split, kernel, sample, D, seed), reference)
+            yield [row(columns, measure) for measure in measures]
         except InputError:
             raise
         except Exception as error:
             yield [columns | failure(error)]
+
+
+def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
+    """A number, or an empty cell with its reason."""
+    metric, value, unit, message, where = measure
+    found = bool(np.isfinite(value))
+    if not found and not message:
+        raise ArithmeticError(f"{metric} is not a finite number")
+    told = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
+    return {**columns, **where, "metric": metric, "unit": unit, "message": message, **told}
 
 
 def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
@@ -142,13 +152,18 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
             setting = Setting(kind, labels["dataset"], sketch, features, error, labels["kernel"])
             job.pictures[setting] = picture
 
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show)
+    def meter(device: str | None) -> AbstractContextManager[Reading]:
+        return job.readings.taken(job.meter.on(device) if device else job.meter, (D, seed, device or job.meter.device))
+
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show, meter)
 
 
 def job_columns(job: Job) -> dict[str, Any]:
     labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel", "task")}
     if job.config["dtype"] != "float32":
         labels["sketch"] = with_options(labels["sketch"], [f"dtype={job.config['dtype']}"])
+    if job.config["opu"]:
+        labels["sketch"] = with_options(labels["sketch"], [f"opu={label('opu', job.config['opu'])}"])
     return labels | {"degree": "" if job.kernel.power is None else job.kernel.power}
 
 

@@ -7,7 +7,7 @@ from rfbench.config.experiments import completed
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import build_job, feature_count
 
-CHOICES = [(group, name) for group in ("dataset", "sketch", "task", "engine") for name in choices(group)]
+CHOICES = [(group, name) for group in ("dataset", "sketch", "task", "engine", "meter") for name in choices(group)]
 
 
 def jobs(*overrides, multirun=False):
@@ -17,7 +17,7 @@ def jobs(*overrides, multirun=False):
 @pytest.mark.parametrize(("group", "name"), CHOICES)
 def test_every_choice_builds(group, name):
     (job,) = jobs(f"{group}={name}")
-    assert job.config[group]["name"] == name.partition("/")[0]
+    assert (job.config[group] or {"name": "none"})["name"] == name.partition("/")[0]
 
 
 @pytest.mark.parametrize("name", choices("kernel"))
@@ -36,7 +36,7 @@ def test_every_experiment_is_a_sweep_that_builds(name):
 
 
 def test_every_choice_says_what_it_is():
-    for group in ("dataset", "sketch", "kernel", "task", "experiment"):
+    for group in ("dataset", "sketch", "kernel", "task", "meter", "experiment"):
         for name, about in choices(group).items():
             assert 3 <= len(about) < 110, (group, name)
             assert not about.startswith("@")

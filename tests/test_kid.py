@@ -20,8 +20,7 @@ from rfbench.sketches import make_sketch
 from rfbench.tasks import Trial, kid, make_task, mmd
 
 D, DEGREE = 32, 3
-# optimized_maclaurin may leave out the highest degree where its variance is larger than its weight.
-SKETCHES = [name for name in zoo.RANDOM if zoo.CASES[name].kernel == "polynomial" and name != "optimized_maclaurin"]
+SKETCHES = [name for name in zoo.RANDOM if zoo.CASES[name].kernel == "polynomial"]
 
 
 def sets(n=60, m=45, d=5, shift=0.3, seed=0):
@@ -56,7 +55,8 @@ def run(
     d = split.train.part.dataset.X.shape[1]
     kernel = make_kernel("polynomial", degree, gamma="1/d").fit(np.empty((1, d)))
     sample = next(iter(split.train.blocks()))[0]
-    sketch = make_sketch(name, kernel).adapt(sample, D)
+    all_degrees = {"p_min": task.p_min} if name == "optimized_maclaurin" else {}
+    sketch = make_sketch(name, kernel, **all_degrees).adapt(sample, D)
 
     def draw(k):
         return sketch.sample(d, D, np.random.default_rng([1, k]), dtype)
@@ -80,13 +80,13 @@ def test_the_exact_value_is_the_double_loop(block_bytes, monkeypatch):
     found, units, _ = run(split_of(X, Y), subsets=0)
     assert found["exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-10)
     assert "block_kid" not in found
-    assert units["kid"] == "unbiased MMD² × 1"
+    assert units["kid"] == "unbiased MMD² × 1, degree 1 exact"
 
 
 def test_features_are_the_double_loop_over_their_products():
     X, Y = sets()
     for name in ("ctr_tensorsrht", "complex_rademacher"):
-        found, _, draw = run(split_of(X, Y), name, resamples=3, subsets=0)
+        found, _, draw = run(split_of(X, Y), name, resamples=3, subsets=0, exact_degree=0)
         values = []
         for k in range(3):
             features = draw(k)
@@ -95,22 +95,32 @@ def test_features_are_the_double_loop_over_their_products():
         assert found["kid_std"] == pytest.approx(np.std(values, ddof=1), rel=1e-9)
 
 
+@pytest.mark.parametrize("degree", [3, 6])
 @pytest.mark.parametrize("name", SKETCHES)
-def test_every_sketch_is_unbiased(name):
-    found, _, _ = run(split_of(*sets()), name, resamples=400, subsets=0)
+def test_every_sketch_is_unbiased(name, degree):
+    """Also optimized_maclaurin, which for other tasks may leave out a degree."""
+    found, _, _ = run(split_of(*sets()), name, D=2 * D, degree=degree, resamples=200, subsets=0)
+    assert abs(z(found, 200)) < 4
+
+
+@pytest.mark.parametrize("name", ["rademacher", "ctr_tensorsrht", "tensorsketch", "random_maclaurin"])
+def test_sketches_are_unbiased_without_what_is_known(name):
+    found, _, _ = run(split_of(*sets()), name, resamples=400, subsets=0, exact_degree=0)
     assert abs(z(found, 400)) < 4
 
 
 @pytest.mark.parametrize("name", ["tensorsrht", "ctr_tensorsrht"])
-def test_the_check_sees_the_biased_estimate(name, monkeypatch):
+@pytest.mark.parametrize("exact_degree", [0, 1])
+def test_the_check_sees_the_biased_estimate(name, exact_degree, monkeypatch):
     """The negative control: with i = j counted in, as a V-statistic does, the same test must fail."""
     monkeypatch.setattr("rfbench.tasks.kid.squared_mmd", lambda x, y: _biased(x, y))
-    found, _, _ = run(split_of(*sets()), name, resamples=400, subsets=0)
+    found, _, _ = run(split_of(*sets()), name, resamples=400, subsets=0, exact_degree=exact_degree)
     assert abs(z(found, 400)) > 5
 
 
 def _biased(x, y):
-    return (np.abs(x.features / x.n - y.features / y.n) ** 2).sum(1)
+    value = (np.abs(x.features / x.n - y.features / y.n) ** 2).sum(1)
+    return value + _biased(x.known, y.known) if x.known else value
 
 
 def z(found, draws):
@@ -225,7 +235,13 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
     np.save(tmp_path / "fake.npy", Y)
     done = rfbench("task=kid", "task.x=real.npy", "task.y=fake.npy", "features=[32,64]", "seeds=1", "dtype=float64")
     assert done.returncode == 0, done.stderr
-    for word in ("kid [unbiased MMD² × 1]", "kid_std [of 20 draws]", "100 subsets of 75", "real-fake", "gamma=1/d"):
+    for word in (
+        "kid [unbiased MMD² × 1, degree 1 exact]",
+        "kid_std [of 20 draws]",
+        "100 subsets of 75",
+        "real-fake",
+        "gamma=1/d",
+    ):
         assert word in done.stdout
     (path,) = tmp_path.glob("outputs/real-fake-ctr_tensorsrht-kid/*/results.csv")
     rows = {(row["features"], row["metric"]): float(row["value"]) for row in read_rows(path)}
@@ -246,6 +262,7 @@ MISTAKES = {
     ),
     "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
     "sketch=exact": "use a sketch with features",
+    "task.exact_degree=2": "task.exact_degree must be 0 or 1",
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
 }

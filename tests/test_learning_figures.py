@@ -4,6 +4,7 @@ import numpy as np
 
 from rfbench.reports.figures import choose
 from rfbench.reports.learning import curves, fields, quiver
+from rfbench.reports.style import line_style, tell_apart
 from rfbench.reports.tables import as_text, summarize, to_frame
 
 ROW = {
@@ -78,3 +79,24 @@ def test_a_run_draws_its_field(rfbench, tmp_path):
     (table,) = tmp_path.glob("outputs/*/*/figure.csv")
     assert len(table.read_text().splitlines()) == 1 + 3 * 30
     assert table.with_name("figure.png").stat().st_size > 20_000
+
+
+def test_lines_of_one_sketch_with_other_options_are_told_apart():
+    from matplotlib.figure import Figure
+
+    panels = Figure().subplots(1, 2)
+    names = ["rff(m=1)", "rff(m=2)", "rff(m=3)"]
+    for ax, order in zip(panels, (names, names[::-1]), strict=True):
+        for name in (*order, "orf"):
+            ax.errorbar([1, 2], [1, 2], [0.1, 0.1], capsize=2, **line_style(name))
+    tell_apart(panels)
+    looks = [
+        {handle.get_label(): (handle[0].get_color(), handle[0].get_marker()) for handle in ax.containers}
+        for ax in panels
+    ]
+    assert looks[0] == looks[1]
+    assert len({colour for colour, _ in looks[0].values()}) == len({*looks[0].values()}) == 4
+    assert looks[0]["orf"] == (line_style("orf")["color"], "o")
+    assert all(
+        cap.get_markeredgecolor() == handle[0].get_color() for handle in panels[0].containers for cap in handle[1]
+    )

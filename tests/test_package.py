@@ -36,6 +36,8 @@ cosine = "rfbench_plugin_test:Cosine"
 half = "rfbench_plugin_test:HALF"
 [project.entry-points."rfbench.datasets"]
 line = "rfbench_plugin_test:line"
+[project.entry-points."rfbench.meters"]
+ticks = "rfbench_plugin_test:Ticks"
 [project.entry-points."rfbench.conf"]
 test = "rfbench_plugin_test.conf"
 [build-system]
@@ -44,7 +46,9 @@ build-backend = "hatchling.build"
 """
 PLUGIN_CODE = """
 from dataclasses import dataclass
+from contextlib import contextmanager
 import numpy as np
+from rfbench.devices.meters.base import Meter, Reading
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.kernels.base import Kernel, inner
 from rfbench.sketches.family import Family
@@ -58,6 +62,16 @@ class Cosine(Kernel):
         return np.cos(inner(X, Y))
 
 HALF = Family(lambda kernel: ProductSketch(1, RADEMACHER), ("linear",), "closed form", "d D")
+
+@dataclass(frozen=True)
+class Ticks(Meter):
+    name = "ticks"
+    device = "cpu"
+    @contextmanager
+    def measure(self):
+        reading = Reading("ticks of a plugin")
+        yield reading
+        reading.seconds, reading.joules = 2.0, 6.0
 
 def line(config):
     X = np.linspace(0, 1, 50)[:, None]
@@ -89,7 +103,13 @@ def test_the_wheel_runs_in_a_clean_environment_from_any_directory(wheel, tmp_pat
     (plugin / "rfbench_plugin_test").mkdir(parents=True)
     (plugin / "pyproject.toml").write_text(PLUGIN)
     (plugin / "rfbench_plugin_test" / "__init__.py").write_text(PLUGIN_CODE)
-    for group, name, more in (("kernel", "cosine", ""), ("sketch", "half", ""), ("dataset", "line", "prepare: []\n")):
+    made = (
+        ("kernel", "cosine", ""),
+        ("sketch", "half", ""),
+        ("dataset", "line", "prepare: []\n"),
+        ("meter", "ticks", ""),
+    )
+    for group, name, more in made:
         folder = plugin / "rfbench_plugin_test" / "conf" / group
         folder.mkdir(parents=True)
         (folder / f"{name}.yaml").write_text(f"# of a plugin\nname: {name}\n{more}")
@@ -98,7 +118,8 @@ def test_the_wheel_runs_in_a_clean_environment_from_any_directory(wheel, tmp_pat
     done = rfbench("sketch=exact", "kernel=cosine", "seeds=1")
     assert done.returncode == 0, done.stderr
     assert "cosine kernel" in done.stdout
-    done = rfbench("sketch=half", "kernel=linear", "dataset=line", "seeds=1")
+    done = rfbench("sketch=half", "kernel=linear", "dataset=line", "seeds=1", "meter=ticks")
     assert done.returncode == 0, done.stderr
+    assert "watts [W]" in done.stdout
     assert "line (45 training rows" in done.stdout
     assert "of a plugin" in rfbench("list", "sketches").stdout

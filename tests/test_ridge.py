@@ -187,6 +187,16 @@ def test_a_penalty_that_is_lost_in_rounding_is_no_answer():
     assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))
 
 
+@pytest.mark.parametrize("exponent", [2.0, 4.0])
+def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
+    monkeypatch.setattr(ridge, "SEARCH", (64, 64))
+    kernel = make_kernel("optical", 1, exponent=exponent, bias="validation")
+    with Local(2).running() as engine:
+        found = make_task("ridge").fit(kernel, CLASS_SPLIT.train, 0, engine)
+    assert found in kernel.candidates(CLASS_SPLIT.train.sample(1000, rng_for(0, "kernel"))[0])
+    assert found.exponent == exponent
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 
 from rfbench.config.compose import CONF, roots
 
-NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk")
+NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk", "dump", "folder")
 
 
 def label(group: str, node: Mapping[str, Any]) -> str:

@@ -10,15 +10,20 @@ from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
+from rfbench.devices import make_opu
+from rfbench.devices.features import on_device
+from rfbench.devices.meters import Meter, make_meter
+from rfbench.devices.shared import SharedDevice
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
 from rfbench.registry import find
 from rfbench.results.pictures import Setting
+from rfbench.results.samples import Readings
 from rfbench.sketches import Sketch, make_sketch
 from rfbench.sketches.hadamard import padded
 from rfbench.tasks import TASKS, Task, make_task
 
-GROUPS = ("dataset", "kernel", "sketch", "task", "engine")
+GROUPS = ("dataset", "kernel", "sketch", "task", "engine", "opu", "meter")
 MOST_SEEDS = 100_000
 
 
@@ -31,6 +36,8 @@ class Root:
     sketch: dict[str, Any] = field(default_factory=dict)
     task: dict[str, Any] = field(default_factory=dict)
     engine: dict[str, Any] = field(default_factory=dict)
+    opu: dict[str, Any] | None = None
+    meter: dict[str, Any] | None = None
     degree: int = 3
     features: Any = "2d"
     seeds: Any = 5
@@ -53,15 +60,19 @@ class Job:
     kernel: Kernel
     task: Task
     engine: Local
+    meter: Meter
     preparation: Preparation
     features: list[int | str]
     seeds: list[int]
     dtype: np.dtype[Any]
+    device: SharedDevice | None  # opened by the run
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
     pictures: dict[Setting, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
+    readings: Readings = field(default_factory=Readings)
 
     def sketch(self, kernel: Kernel) -> Sketch:
-        return make_sketch(kernel=kernel, **self.config["sketch"])
+        sketch = make_sketch(kernel=kernel, **self.config["sketch"])
+        return on_device(sketch, self.device) if self.device else sketch
 
     def real_twin(self, kernel: Kernel) -> Sketch | None:
         """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the same options."""
@@ -89,10 +100,12 @@ def build_job(config: DictConfig) -> Job:
         kernel=kernel,
         task=make_task(**options["task"]),
         engine=Local(**options["engine"], block_rows=plain["block_rows"]),
+        meter=make_meter(**plain["meter"] or {"name": "none"}),
         preparation=_preparation(plain["dataset"]),
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
+        device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
     sketch = job.sketch(kernel)
     job.real_twin(kernel)  # whose name may be wrong too
@@ -121,6 +134,8 @@ def typed(config: DictConfig) -> dict[str, Any]:
     assert isinstance(plain, dict)
     if data := find("task", plain["task"]["name"], TASKS).data(plain["task"]):
         plain["dataset"] = data
+    for group in ("opu", "meter"):  # what is not there does not change the name of a directory
+        plain[group] = None if plain[group]["name"] == "none" else plain[group]
     return {str(key): value for key, value in plain.items()}
 
 

@@ -10,17 +10,19 @@ from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.fields import load_five_gaussians, load_low_rank
+from rfbench.datasets.networks import MODELS, found, load_network
 from rfbench.datasets.obtain import fetched
 from rfbench.datasets.pair import load_pair
 from rfbench.datasets.sinc import load_sinc
 from rfbench.datasets.sources import SOURCES
-from rfbench.datasets.synthetic import load_synthetic
+from rfbench.datasets.synthetic import load_bits, load_synthetic
 from rfbench.registry import find
 
 __all__ = ["GENERATED", "load", "names", "status"]
 
 GENERATED = {
     "synthetic": load_synthetic,
+    "bits": load_bits,
     "five_gaussians": load_five_gaussians,
     "low_rank": load_low_rank,
     "sinc": load_sinc,
@@ -29,7 +31,7 @@ GENERATED = {
 
 def names() -> list[str]:
     """Every data set that needs no file of the user's own."""
-    return [*EMBEDDED, *CATALOGUE, *GENERATED]
+    return list(dict.fromkeys((*EMBEDDED, *CATALOGUE, *MODELS, *GENERATED)))
 
 
 def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
@@ -45,10 +47,12 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
         return GENERATED[name](config)
     if name in EMBEDDED:
         return load_embedded(name)
+    files = at_hand(name, data_dir)
+    if name in MODELS and not files:
+        return load_network(config, data_dir)
     if name not in CATALOGUE:
         return find("dataset", name, dict.fromkeys(names()))(config)
-    files = at_hand(name, data_dir) or fetched(name, data_dir, download)
-    return converted(name, files)
+    return converted(name, files or fetched(name, data_dir, download))
 
 
 def status(name: str, data_dir: str | None) -> str:
@@ -57,8 +61,10 @@ def status(name: str, data_dir: str | None) -> str:
         return "embedded"
     if name in GENERATED:
         return "generated"
-    if name not in CATALOGUE:
-        return "own file" if own.recipe(name).is_file() else "unknown"
     if at_hand(name, data_dir):
         return "at hand"
+    if name in MODELS:
+        return "at hand" if found(name, "final", data_dir) else "to be extracted"
+    if name not in CATALOGUE:
+        return "own file" if own.recipe(name).is_file() else "unknown"
     return "to be fetched" if name in SOURCES else "to be put by hand"

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets import GENERATED, bert, names, own
+from rfbench.datasets import GENERATED, bert, extract, load, names, networks, own
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.cache import cache_dir, made
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Files are looked for in RFBENCH_DATA/<name>/, then in the cache (RFBENCH_CACHE, "
         "else rfbench/ in the user's cache directory).",
     )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract-attention")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract | extract-attention")
     get = verbs.add_parser("get", help="fetch published sets into the cache", description=get_sets.__doc__)
     get.add_argument("names", nargs="+", metavar="NAME", help="as in 'rfbench list datasets'")
     add = verbs.add_parser("add", help="make dataset=NAME work for a file of yours", description=own.add.__doc__)
@@ -45,6 +45,13 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the columns of the first file")
     check = verbs.add_parser("check", help="verify what is at hand", description=check_sets.__doc__)
     check.add_argument("names", nargs="*", metavar="NAME", help="default: every set at hand")
+    features = verbs.add_parser(
+        "extract", help="features of images by a trained network", description=extract.extract.__doc__
+    )
+    features.add_argument("--model", choices=list(networks.NETWORKS), required=True)
+    features.add_argument("--layer", default="final", help="as dataset.layer (default: final)")
+    features.add_argument("--images", choices=["cifar10"], default="cifar10", help="the set of images")
+    features.add_argument("--out", type=Path, metavar="DIR", help="default: the cache; read by data_dir=DIR")
     out = verbs.add_parser(
         "extract-attention", help="queries, keys and values of a text", description=bert.extract.__doc__
     )
@@ -60,6 +67,9 @@ def main(argv: list[str]) -> int:
         return get_sets(options.names)
     if options.verb == "check":
         return check_sets(options.names)
+    if options.verb == "extract":
+        print(extract.extract(options.model, options.layer, options.out))
+        return 0
     if options.verb == "extract-attention":
         print(bert.extract(options.model, options.text, options.out or Path(f"{options.text.stem}.npz")))
         return 0
@@ -79,10 +89,14 @@ def get_sets(wanted: Sequence[str]) -> int:
     _refuse_unknown(wanted)
     failed = 0
     for name in wanted:
-        if name not in CATALOGUE:
+        if name not in CATALOGUE and name not in networks.MODELS:
             print(f"{name}: {NOT_FILES.get(name, 'an own file, in the cache')}")
             continue
         try:
+            if name in networks.MODELS and not at_hand(name, None):
+                load({"name": name}, data_dir=None, download=True)  # or a line on how it is made
+                print(f"{name}: extracted already")
+                continue
             here = at_hand(name, None)
             files = here or fetched(name, None, download=True)
             print(f"{name}: {'at hand already' if here else 'fetched'}, in {files[0].parent}")
@@ -128,13 +142,15 @@ def _check_published(name: str) -> str:
 def _check_other(name: str) -> str:
     if name in NOT_FILES:
         return NOT_FILES[name]
-    data = own.load_named(name)
+    if name in networks.MODELS and not networks.found(name, "final", None):
+        return ""
+    extracted = name in networks.MODELS
+    data = load({"name": name}, data_dir=None, download=False) if extracted else own.load_named(name)
     for start in range(0, data.X.shape[0], 10_000):
         if not np.isfinite(data.X.read(start, start + 10_000)).all():
-            raise InputError(
-                f"rows {start} to {start + 10_000} are damaged; delete {own.recipe(name)} and add it again"
-            )
-    return f"good, {_shape(data)}, own file"
+            remedy = "extract it again" if extracted else f"delete {own.recipe(name)} and add it again"
+            raise InputError(f"rows {start} to {start + 10_000} are damaged; {remedy}")
+    return f"good, {_shape(data)}, {'extracted' if extracted else 'own file'}"
 
 
 def _shape(data: Dataset) -> str:

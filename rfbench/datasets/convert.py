@@ -33,7 +33,9 @@ def files_in(name: str, directory: Path) -> list[Path] | None:
 
 
 def at_hand(name: str, data_dir: str | None) -> list[Path] | None:
-    return next(filter(None, (files_in(name, d) for d in directories(name, data_dir))), None)
+    """Published files; a set of which none are known has none."""
+    places = directories(name, data_dir) if name in CATALOGUE else ()
+    return next(filter(None, (files_in(name, d) for d in places)), None)
 
 
 def converted(name: str, files: Sequence[Path]) -> Dataset:

@@ -27,7 +27,7 @@ def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[i
                 raise InputError(f"numbers that fit {dtype} were wanted, others came after row {rows}")
             if not targets:
                 columns = X.shape[1]
-                _header(file, small.dtype, (0, columns))
+                write_header(file, small.dtype, (0, columns))
             elif X.shape[1] != columns:
                 raise InputError(f"{columns} columns were wanted, as before; {X.shape[1]} came after row {rows}")
             small.tofile(file)
@@ -37,13 +37,13 @@ def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[i
             raise InputError("a data set of at least one row was wanted; none came")
         file.seek(0)
         # NumPy pads its header such that the first axis can grow in place.
-        _header(file, small.dtype, (rows, columns))
+        write_header(file, small.dtype, (rows, columns))
     if len({y.dtype.kind == "U" for y in targets}) > 1:
         raise InputError("the target is a number in some rows and a word in others; make it one kind")
     return (rows, columns), np.concatenate(targets)
 
 
-def _header(file: Any, dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
+def write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
     head = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, head)
 

@@ -49,7 +49,11 @@ def sparse(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float
     return rng.standard_normal((BLOCK, d)) * (rng.random((BLOCK, d)) < density)
 
 
-LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, uniform, sphere, ones, one_hot, sparse)}
+def bits(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return rng.integers(0, 2, (BLOCK, d)).astype(np.float64)
+
+
+LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, uniform, sphere, ones, one_hot, sparse, bits)}
 
 
 @dataclass(frozen=True)
@@ -110,3 +114,12 @@ def load_synthetic(config: Mapping[str, Any]) -> Dataset:
     require(0 < density <= 1, "dataset.density", "in (0, 1]", density)
     X = Drawn(law, n, d, float(density))
     return Dataset("synthetic", X, FirstColumn(X), None)
+
+
+def load_bits(config: Mapping[str, Any]) -> Dataset:
+    """As many training rows as asked for, and a tenth of that to test."""
+    n, d = config["rows"], config["columns"]
+    require(isinstance(n, int) and n >= 1, "dataset.rows", "a positive integer", n)
+    require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)
+    X = Drawn("bits", n + max(n // 10, 1), d, 1.0)
+    return Dataset("bits", X, FirstColumn(X), None, n_train=n)

@@ -20,7 +20,7 @@ from rfbench.kernels.exponential import Gaussian
 
 @dataclass(frozen=True)
 class MatrixKernel(Kernel):
-    """K(x, y) of which every entry comes from one Gaussian kernel of length scale l, a number or `median`."""
+    """K(x, y) of which every entry comes from one Gaussian kernel of length scale l, a number or a word for one."""
 
     length_scale: float | str = 1.0
 
@@ -34,6 +34,11 @@ class MatrixKernel(Kernel):
 
     def fit(self, X: Array) -> "MatrixKernel":
         return replace(self, length_scale=self.gaussian.fit(X).length_scale)
+
+    def candidates(self, X: Array) -> list[Kernel]:
+        """Powers of 2^{1/4} times the median distance, most of them shorter: a field may turn several times in that."""
+        median = Gaussian("median").fit(X).length_scale
+        return [replace(self, length_scale=float(median) * 2 ** (k / 4)) for k in range(-14, 5)]
 
 
 class FieldKernel(MatrixKernel):

@@ -31,7 +31,7 @@ class Optical(Kernel):
     def candidates(self, X: Array) -> list[Kernel]:
         """Multiples of the mean of ‖x‖², whole numbers where they are large: an optical device appends ones."""
         size = float(squared_norms(X).mean())
-        values = (size * part for part in (0, 1 / 64, 1 / 16, 1 / 4, 1, 4))
+        values = (size * part for part in (0, 1 / 16, 1 / 4, 1, 4, 16))
         return [replace(self, bias=float(round(value)) if value >= 1 else value) for value in values]
 
     def gram(self, X: Array, Y: Array) -> Array:

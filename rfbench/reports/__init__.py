@@ -10,9 +10,10 @@ def write_report(
 ) -> str:
     """summary.csv and the figure, of what `plot` names, beside results.csv; the text of the table."""
     from rfbench.reports.figures import write_figure
+    from rfbench.reports.projections import write_crossings
     from rfbench.reports.tables import as_text, summarize, to_frame, write_summary
 
     summary = summarize(to_frame(rows))
     write_summary(directory / "summary.csv", summary)
     write_figure(directory, summary, plot, notes)
-    return as_text(summary)
+    return "\n".join([as_text(summary), *write_crossings(directory, summary)])

@@ -11,8 +11,9 @@ from rfbench.reports.deviations import DEVIATIONS, deviations
 from rfbench.reports.learning import curves, fields, learning, quiver
 from rfbench.reports.processes import by_clusters, clusters, epochs, measures, training
 from rfbench.reports.profiles import by_term, profile, profiles, terms
+from rfbench.reports.projections import device_curves, projections
 from rfbench.reports.save import save
-from rfbench.reports.style import RC, line_style
+from rfbench.reports.style import RC, line_style, tell_apart
 from rfbench.results.files import replace_file
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ ERRORS = {
     "mnll": "mean negative log likelihood",
     "error": "misclassified fraction",
     "nmse": "normalised mean squared error",
+    "transform_seconds": "time of the training features [s]",
 }
 QUANTILE = r"^ratio_to_(\w+)_q(\d{3})$"
 
@@ -52,6 +54,7 @@ def write_figure(
             panel(ax, part)
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
+        tell_apart(axes.flat)
         lines = {line.get_label(): line for ax in axes.flat for line in ax.get_legend_handles_labels()[0]}
         width = 3.4 * across + 0.4
         longest = max(map(len, lines), default=0)
@@ -186,7 +189,9 @@ def measured(ax: "Axes", part: "pd.DataFrame") -> None:
 def learned(summary: "pd.DataFrame") -> "pd.DataFrame":
     """The errors of ridge regression, whatever the kernel."""
     ours = summary[summary["task"].str.startswith("ridge")]
-    return ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+    ours = ours[ours["metric"] == ("error" if (ours["metric"] == "error").any() else "nmse")]
+    several = ours.groupby("sketch")["kernel"].transform("nunique") > 1
+    return ours.assign(sketch=ours["sketch"].where(~several, ours["sketch"] + ", " + ours["kernel"]))
 
 
 def compared(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -203,6 +208,7 @@ SPECIAL = (
     (terms, by_term),
     (measures, measured),
     (learned, compared),
+    (projections, device_curves),
 )
 KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are others
     ratio_distribution: ["dataset", "kernel"],
@@ -210,6 +216,7 @@ KEYS: dict[Callable[..., None], list[str]] = {  # of panels, where they are othe
     curves_against: [*PANEL, "plot"],
     compared: ["dataset"],
     curves: ["dataset", "measure"],
+    device_curves: ["metric"],
     profile: [*PANEL, "measure"],
     by_term: [*PANEL, "part"],
     quiver: ["dataset", "sketch", "features", "shown"],

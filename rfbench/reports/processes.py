@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EPOCH = r"^(error|seconds)_e(\d{3})$"
-MEASURES = {"gpr": ("nmse", "mnll", "kl"), "gpc": ("error", "mnll", "kl")}
+MEASURES = {"gpr": ("nmse", "mnll", "kl"), "gpc": ("error", "mnll", "kl"), "svm": ("error", "transform_seconds")}
 
 
 def measures(summary: "pd.DataFrame") -> "pd.DataFrame":

@@ -4,7 +4,12 @@ The colours are those of Okabe and Ito (2008) and Tol (2021), which colour-blind
 different kernels may share one.
 """
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAMILIES = {
     "gaussian": "#E69F00",
@@ -24,6 +29,8 @@ FAMILIES = {
     "srf": "#009E73",
     "srf_orthogonal": "#CC79A7",
     "compressive_rff": "#56B4E9",
+    "compressive_identity": "#882255",
+    "compressive_exact": "#DDCC77",
     "favor": "#882255",
     "exponential_rff": "#0072B2",
     "optical": "#AA4499",
@@ -31,16 +38,23 @@ FAMILIES = {
     "orff_curl_free": "#D55E00",
     "orff_div_free": "#009E73",
     "orff_helmholtz": "#CC79A7",
+    "numpy": "#0072B2",
+    "torch": "#E69F00",
     "identity": "#000000",
     "exact": "#7F7F7F",
 }
 OTHERS = ("#44AA99", "#DDCC77", "#88CCEE")
 VARIANTS: dict[str, dict[str, Any]] = {
     "": {"linestyle": "-", "marker": "o"},
-    "complex": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
-    "ctr": {"linestyle": "--", "marker": "s"},
+    "complex_": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+    "ctr_": {"linestyle": "--", "marker": "s"},
+    "opu=simulated": {"linestyle": "--", "marker": "s"},
+    "opu=replay": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+    "opu=lightonml": {"linestyle": "-.", "marker": "D"},
 }
 BASES = {"gaussian": "v", "tensorsrht": "P", "stacked_tensorsrht": "D", "tensorsketch": "X", "ahle_tensorsrht": "*"}
+
+MARKERS = "oDv^Xs*P"
 
 # Column width of a paper, readable there; the salt makes the same figure the same file.
 RC = {
@@ -57,10 +71,32 @@ RC = {
 
 
 def line_style(sketch: str) -> dict[str, Any]:
-    """By name, and by base where there is one: optimized_maclaurin(ctr_rademacher)."""
+    """By name, by base where there is one, optimized_maclaurin(ctr_rademacher), and by device, optical(opu=replay)."""
     name, _, options = sketch.partition("(")
-    variant = next((v for v in ("complex", "ctr") if f"{v}_" in name + options), "")
-    family = name.removeprefix(f"{variant}_")
+    variant = next((word for word in VARIANTS if word and word in name + options), "")
+    family = name.removeprefix(variant)
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
-    base = options.rstrip(")").partition(",")[0].removeprefix(f"{variant}_")
+    base = options.rstrip(")").partition(",")[0].removeprefix(variant)
     return {"color": colour, "label": sketch, **VARIANTS[variant]} | ({"marker": BASES[base]} if base in BASES else {})
+
+
+def tell_apart(panels: Iterable["Axes"]) -> None:
+    """Lines that look alike and have other names, as those of other options, get shades and markers of their own."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+
+    looks: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for handle, name in (pair for ax in panels for pair in zip(*ax.get_legend_handles_labels(), strict=True)):
+        parts: list[Any] = [*handle.get_children()] or [handle]
+        looks[parts[0].get_color(), parts[0].get_linestyle(), parts[0].get_marker()][name].append(parts)
+    for (colour, _, marker), names in looks.items():
+        for place, drawn in enumerate(names.values() if len(names) > 1 else ()):
+            light = place / (len(names) - 1)
+            shade: Any = tuple((c + light) / 2 for c in to_rgb(colour))  # from half black to half white
+            for parts in drawn:
+                for part in parts:  # the line, its bars, and their caps, which are markers
+                    part.set_color(shade)
+                    if isinstance(part, Line2D):
+                        part.set_markeredgecolor(shade)
+                if marker not in ("", "None"):
+                    parts[0].set_marker(MARKERS[place % len(MARKERS)])

@@ -42,17 +42,19 @@ def as_text(summary: "pd.DataFrame") -> str:
     tables = []
     for names, part in shown.groupby(["dataset", "kernel", "task"], sort=False):
         dataset, kernel, task = names
-        rows = "–".join(f"{count:.0f}" for count in sorted({part["n_train"].min(), part["n_train"].max()}))
-        data = f"{dataset} ({rows} training rows, {part['d'].iloc[0]:.0f} columns)"
+        data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} columns)"
         power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
-        seeds = "–".join(str(count) for count in sorted({part["count"].min(), part["count"].max()}))
-        title = f"{data}, {kernel} kernel{power}, {task}, seeds: {seeds}"
+        title = f"{data}, {kernel} kernel{power}, {task}, seeds: {_span(part['count'])}"
         keys = ["n_train"] if part["n_train"].nunique() > 1 else []
         keys += ["sketch", "features"] if power else ["degree", "sketch", "features"]
         shared = part["metric"].str.match(SHARED)
         below = _below(part[shared], part["degree"].nunique() > 1)
         tables.append("\n".join([title, _grid(part[~shared], keys), *below]))
     return "\n\n".join(tables)
+
+
+def _span(counts: "pd.Series[Any]") -> str:
+    return "–".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
 
 
 def _below(part: "pd.DataFrame", with_degree: bool) -> Iterator[str]:

@@ -28,7 +28,7 @@ class Manifest:
     def data_changed(self, digest: str) -> bool:
         return self.before.get("data", digest) != digest
 
-    def write(self, data: str, learned: Mapping[str, Any]) -> None:
+    def write(self, data: str, learned: Mapping[str, Any], meter: Mapping[str, str]) -> None:
         manifest = {
             "config": self.config,
             "data": data,
@@ -36,7 +36,7 @@ class Manifest:
             "seconds": round(perf_counter() - self.start, 3),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "peak_bytes": peak_bytes(),
-            "meter": "none",
+            "meter": meter or self.before.get("meter", "none"),
             "versions": {"rfbench": __version__, "python": platform.python_version()}
             | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
             "blas": blas(),

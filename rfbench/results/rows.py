@@ -15,6 +15,7 @@ COLUMNS = (
     "dataset", "n_train", "n_test", "d", "task", "sketch", "kernel", "degree", "features", "seed",
     "metric", "value", "unit", "status", "message",
 )  # fmt: skip
+MISSING = "missing"  # the status of an empty cell with a reason in a trial that is done
 Row = Mapping[str, Any]
 
 
@@ -49,7 +50,7 @@ class Results:
 
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
-        self.rows: list[Row] = [row for row in read_rows(self.path) if row["status"] == "ok"]
+        self.rows: list[Row] = [row for row in read_rows(self.path) if row["status"] in ("ok", MISSING)]
         self.done = set() if force else {_trial(row) for row in self.rows}
 
     def add(self, rows: Sequence[Row]) -> None:

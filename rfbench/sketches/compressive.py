@@ -1,4 +1,4 @@
-"""Compressive random features: fewer columns first, then Fourier features of them.
+"""Compressive features: random measurements of a row first, then features of them, or the kernel itself.
 
     Φ(P x),        P = √(d/m) Q,   Q Qᵀ = I_m, uniform                         [Chang et al. 2017, 2.2 and Theorem 2]
 
@@ -7,7 +7,9 @@ others it is biased: ‖P δ‖² = ‖δ‖² (d/m) B with B ~ Beta(m/2, (d −
 ₁F₁(m/2; d/2; −(d/m) ‖δ‖²/2l²).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from rfbench.checks import require
 from rfbench.kernels.base import Kernel
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.directions import HAAR, INDEPENDENT
+from rfbench.sketches.exact import Exact, ExactMap, Identity
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier import ISOTROPIC, real_fourier
 
@@ -38,11 +41,20 @@ class Compressed(Sketch):
     def objection(self, D: int) -> str | None:
         return self.base.objection(D)
 
-    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+    def length(self, d: int) -> int:
+        """m."""
         m = self.measurements or -(-d // 2)
         require(m <= d, "sketch.measurements", f"at most the {d} columns there are", m)
+        return m
+
+    def count(self, d: int, D: int) -> int:
+        return self.base.count(self.length(d), D)
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        m = self.length(d)
         projector = HAAR.draw(d, np.full(m, np.sqrt(d / m)), rng, dtype)
-        return Chained(projector, self.base.sample(m, D, rng, dtype))
+        second = self.base.sample(m, D, rng, dtype)
+        return ChainedExact(projector, second) if isinstance(second, ExactMap) else Chained(projector, second)
 
 
 class Chained(FeatureMap):
@@ -58,8 +70,28 @@ class Chained(FeatureMap):
         self.second.write(between, out)
 
 
-def compressive_rff(kernel: Kernel, measurements: int | None = None) -> Compressed:
-    return Compressed(real_fourier(INDEPENDENT, kernel), measurements)
+class ChainedExact(Chained, ExactMap):
+    """Passes measurements on, so that the kernel can be evaluated on them."""
+
+    def __init__(self, first: FeatureMap, second: ExactMap) -> None:
+        super().__init__(first, second)
+        self.kernel = second.kernel
+
+    def product(self, Phi: Array, Psi: Array) -> Array:
+        assert Phi.shape[1] == Psi.shape[1] == self.D, "these are rows, not measurements of them"
+        return super().product(Phi, Psi)
 
 
-FAMILIES = {"compressive_rff": Family(compressive_rff, ISOTROPIC, "Monte Carlo", "d m + m D")}
+def compressed(make: Callable[[Kernel], Sketch], kernel: Kernel, measurements: int | None = None) -> Compressed:
+    return Compressed(make(kernel), measurements)
+
+
+BASES: dict[str, tuple[Callable[[Kernel], Sketch], tuple[str, ...], str]] = {
+    "rff": (partial(real_fourier, INDEPENDENT), ISOTROPIC, "d m + m D"),
+    "identity": (lambda kernel: Identity(), ("linear",), "d m"),
+    "exact": (Exact, ISOTROPIC, "d m + n m"),
+}
+FAMILIES = {
+    f"compressive_{name}": Family(partial(compressed, make), kernels, "Monte Carlo", cost)
+    for name, (make, kernels, cost) in BASES.items()
+}

@@ -12,7 +12,9 @@ from rfbench.tasks.kernel_error import KernelError
 from rfbench.tasks.kid import KID
 from rfbench.tasks.maclaurin_terms import MaclaurinTerms
 from rfbench.tasks.profile import Profile
+from rfbench.tasks.projection import Projection
 from rfbench.tasks.ridge import Ridge
+from rfbench.tasks.svm import SVM
 from rfbench.tasks.variance import Variance
 from rfbench.tasks.vector_field import VectorField
 
@@ -20,7 +22,21 @@ __all__ = ["TASKS", "Measure", "Task", "Trial", "make_task"]
 
 TASKS: dict[str, type[Task]] = {
     cls.name: cls
-    for cls in (KernelError, Variance, GPR, GPC, GPCSVI, Ridge, KID, Attention, VectorField, Profile, MaclaurinTerms)
+    for cls in (
+        KernelError,
+        Variance,
+        GPR,
+        GPC,
+        GPCSVI,
+        Ridge,
+        SVM,
+        KID,
+        Attention,
+        VectorField,
+        Projection,
+        Profile,
+        MaclaurinTerms,
+    )
 }
 
 

@@ -2,28 +2,51 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import nan
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
 from rfbench.datasets.prepare import Prepared, Split
+from rfbench.devices.meters import Absent, Reading
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.compressive import Compressed
+from rfbench.sketches.exact import Exact
 
 Array = NDArray[Any]
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
 
 class Measure(NamedTuple):
-    """One number of results.csv."""
+    """One number of results.csv, or NaN and in `message` why there is none."""
 
     metric: str
     value: float
     unit: str = ""
+    message: str = ""
+    where: Mapping[str, Any] = MappingProxyType({})  # columns that are not those of the trial
+
+
+def energy(reading: Reading) -> Iterator[Measure]:
+    """What a meter has read; nothing where none was asked for."""
+    if reading.joules is not None and reading.watts is not None:
+        yield Measure("joules", reading.joules, "J", reading.source)
+        yield Measure("watts", reading.watts, "W", reading.source)
+        if reading.idle_watts is not None:
+            yield Measure("idle_watts", reading.idle_watts, "W", reading.source)
+    elif reading.reason:
+        yield Measure("joules", nan, "J", reading.reason)
+
+
+def unmetered(device: str | None = None) -> AbstractContextManager[Reading]:
+    return Absent().measure()
 
 
 @dataclass(frozen=True)
@@ -39,6 +62,7 @@ class Trial:
     draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
     engine: Local
     show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
+    meter: Callable[[str | None], AbstractContextManager[Reading]] = unmetered  # of a device, or of the job
 
 
 def of_one_output(task: str, kernel: Kernel) -> str | None:
@@ -54,6 +78,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
+    measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -65,7 +90,9 @@ class Task(ABC):
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if kernel.open:
-            return f"kernel.{kernel.open}=validation is chosen by task=ridge only; give a number"
+            return f"kernel.{kernel.open}=validation is chosen by task=ridge and task=vector_field only; give a number"
+        if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
+            return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
@@ -79,3 +106,9 @@ class Task(ABC):
     @abstractmethod
     def measure(self, trial: Trial, reference: Any) -> Iterator[Measure]:
         """The numbers of one trial."""
+
+    def metered(self, trial: Trial, reference: Any) -> list[Measure]:
+        """The numbers of one trial, and the energy that it took."""
+        with trial.meter(None) as reading:
+            measures = list(self.measure(trial, reference))
+        return [*measures, *energy(reading)]

@@ -5,7 +5,8 @@ With μ the mean of φ over the rows of a set and q that of ‖φ‖², the unbi
     MMD² = ‖μ_x − μ_y‖² − (q_x − ‖μ_x‖²)/(n − 1) − (q_y − ‖μ_y‖²)/(m − 1)                                   (1)
 
 [Sutherland & Schneider 2015, 3], which for E⟨φ(x), φ(y)⟩ = k(x, y) has the exact value of mmd.py as its mean.  A draw
-is D + 1 numbers, summed in double precision; every draw sees a block of rows while it is in the cache.
+is D + 1 numbers, summed in double precision; every draw sees a block of rows while it is in the cache.  What tangent.py
+knows of the features is an embedding of its own, and φ and q are of the rest: φ by sketch, q exactly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from rfbench.blocks import scratch, spans
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Local
 from rfbench.sketches import FeatureMap
+from rfbench.tasks.tangent import Tangent
 
 Array = NDArray[Any]
 
@@ -31,38 +33,43 @@ class Embedding:
     n: int
     features: Array  # Σφ, (draws, D)
     squares: Array  # Σ‖φ‖², (draws,)
-    seconds: float  # in the features alone, of all workers together
+    seconds: float = 0.0  # in the features alone, of all workers together
+    known: "Embedding | None" = None
 
     def add(self, other: "Embedding") -> None:
         self.n += other.n
         self.features += other.features
         self.squares += other.squares
         self.seconds += other.seconds
+        if self.known and other.known:
+            self.known.add(other.known)
 
 
-def nothing(maps: Sequence[FeatureMap]) -> Embedding:
-    shape, dtype = (len(maps), maps[0].D), np.result_type(maps[0].dtype, np.float64)
-    return Embedding(0, np.zeros(shape, dtype), np.zeros(len(maps)), 0.0)
-
-
-def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Local) -> Embedding:
+def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Local, tangent: Tangent | None = None) -> Embedding:
     """Sums over all rows of a set."""
+    maps = [tangent.map(features) for features in maps] if tangent else maps
 
     def of_block(X: Array) -> Embedding:
-        sums = nothing(maps)
-        sums.n = len(X)
+        sums = Embedding(len(X), np.empty((len(maps), maps[0].D), dtype), np.empty(len(maps)))
+        if tangent:
+            X = tangent.rows(X)
+            h, squares, rest = tangent.sums(X)
+            sums.known = Embedding(len(X), h[None], np.array([squares]))
         for r, features in enumerate(maps):
             start = perf_counter()
             Phi = features(X, _buffer(features, len(X)))
             sums.seconds += perf_counter() - start
-            sums.features[r] = Phi.sum(0, dtype=sums.features.dtype)
-            sums.squares[r] = squared_norm(Phi)
+            sums.features[r] = Phi.sum(0, dtype=dtype)
+            sums.squares[r] = rest if tangent else squared_norm(Phi)
         return sums
 
-    total = nothing(maps)
-    blocks = -(-len(part) // engine.block_rows)
-    for sums in engine.map(of_block, _cut(part, engine.block_rows), "blocks of rows", blocks):
+    dtype = np.result_type(maps[0].dtype, np.float64)
+    blocks = engine.map(of_block, _cut(part, engine.block_rows), "blocks of rows", -(-len(part) // engine.block_rows))
+    total = next(blocks)
+    for sums in blocks:
         total.add(sums)
+    if tangent and total.known:
+        total.features -= [tangent.of(features, total.known.features[0]) for features in maps]
     return total
 
 
@@ -87,7 +94,7 @@ def squared_mmd(x: Embedding, y: Embedding) -> Array:
     value = _squares(means[0] - means[1])
     for z, mean in zip((x, y), means, strict=True):
         value -= (z.squares / z.n - _squares(mean)) / (z.n - 1)
-    return value
+    return value + squared_mmd(x.known, y.known) if x.known and y.known else value
 
 
 def _squares(A: Array) -> Array:

@@ -57,6 +57,7 @@ class Reference:
 class GaussianProcess(Task):
     """Signal is σ² of the kernel, in the units of labels²."""
 
+    measurements = True
     signal: float | str = "label_variance"
     reference_rows: int = 5000
 

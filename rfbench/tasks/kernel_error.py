@@ -30,7 +30,7 @@ class KernelError(Task):
     """
 
     name = "kernel_error"
-    several_outputs = True
+    several_outputs = measurements = True
     rows: int = 1000
 
     def __post_init__(self) -> None:

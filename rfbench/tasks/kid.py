@@ -2,7 +2,8 @@
 
 Of the training against the test rows, or of two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Every one of
 `resamples` draws of the sketch is an unbiased estimate of the exact value for these rows, and their standard deviation
-that of one draw.  Beside it: the exact value where neither set has more than `exact_rows`, and Block-MMD.
+that of one draw; what of the value needs no sketch is taken exactly (tangent.py).  Beside it: the exact value where
+neither set has more than `exact_rows`, and Block-MMD.
 """
 
 import hashlib
@@ -19,11 +20,13 @@ from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.sketches.exact import Exact
-from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
+from rfbench.tasks.tangent import tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
 MAPS_BYTES = 1 << 29  # of draws held at once; more take another pass over the rows
@@ -40,12 +43,15 @@ class KID(Task):
     x: str | None = None  # two .npy files, which datasets/pair.py makes the data set
     y: str | None = None
     gamma: float | str = "1/d"  # what conf/kernel/polynomial.yaml takes
+    p_min: int = 10  # what conf/sketch/optimized_maclaurin.yaml takes
+    exact_degree: int = 1
     resamples: int = 20
     subsets: int = 100
     subset_rows: int | str = "auto"
     exact_rows: int = 10_000
 
     def __post_init__(self) -> None:
+        require(self.exact_degree in (0, 1), "task.exact_degree", "0 or 1", self.exact_degree)
         require(self.resamples >= 1, "task.resamples", "at least 1", self.resamples)
         require(self.subsets == 0 or self.subsets >= 2, "task.subsets", "0 (no Block-MMD) or at least 2", self.subsets)
         good = self.subset_rows == "auto" or (not isinstance(self.subset_rows, str) and self.subset_rows >= 2)
@@ -97,15 +103,17 @@ class KID(Task):
         train, test, engine = trial.split.train, trial.split.test, trial.engine
         at_once = max(MAPS_BYTES // max(held(trial.draw(0)), 1), 1)
         start, inside = perf_counter(), 0.0
+        some, _ = train.sample(KERNEL_ROWS, rng_for(trial.seed, "kid", "centre"))
+        known_part = tangent(trial.kernel, trial.sketch, some) if self.exact_degree else None
         values: list[float] = []
         for span in spans(self.resamples, at_once):
             maps = [trial.draw(k) for k in range(*span)]
-            x, y = embed(maps, train, engine), embed(maps, test, engine)
+            x, y = embed(maps, train, engine, known_part), embed(maps, test, engine, known_part)
             values.extend(squared_mmd(x, y))
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
 
-        yield Measure("kid", float(np.mean(values)), "unbiased MMD² × 1")
+        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{', degree 1 exact' if known_part else ''}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")

@@ -2,7 +2,8 @@
 
 Operator-valued sketches and kernels couple the outputs; with those of scalar kernels each output is on its own.  A
 class is a unit vector, and the largest output is predicted.  Targets are centred.  Where there are at most `exact_rows`
-training rows the exact kernel is fitted too, with an α of its own.
+training rows the exact kernel is fitted too, with an α of its own.  `kernel.length_scale=validation` is that with which
+the exact kernel errs least on folds of some training rows, left out in turn.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,15 +18,19 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.progress import bar
 from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.operator_fit import MOST_ROWS, Fit, Fitted
+from rfbench.tasks.operator_fit import GRID, MOST_ROWS, Fit, Fitted
+from rfbench.tasks.operator_ridge import Dual, exact
 from rfbench.tasks.scores import Errors
 
 Array = NDArray[Any]
 SOLVERS = ("auto", "direct", "cg", "sgd")
 SAMPLE = 1000  # rows from which the mean of the targets is taken
+CHOOSING = 300  # rows from which a length scale is chosen
 OF_EXACT = ("error", "rmse", "fit_seconds")
 
 
@@ -62,21 +67,43 @@ class VectorField(Task):
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
-        train, data = split.train, split.train.part.dataset
-        X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
-        Y = train.part.dataset.targets(y)
-        d, p, q = X.shape[1], Y.shape[1], kernel.size(X.shape[1])
-        if q not in (1, p):
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        return None if kernel.open == "length_scale" else super().objection(sketch, kernel)
+
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+        if not kernel.open:
+            return super().fit(kernel, train, seed, engine)
+        X, y = train.sample(CHOOSING, rng_for(seed, "kernel"))
+        Y, losses = train.part.dataset.targets(y), []
+        candidates = [one.fit_targets(Y) for one in kernel.candidates(X)]
+        self._check(candidates[0], train, X, Y)
+        with bar(len(candidates), "length scales") as shown:
+            for one in candidates:
+                gram, R = exact(one, Y.shape[1])
+                K = gram(X, X)
+                problem = Dual(K, R, Y - Y.mean(0), self.folds, float(K.diagonal().mean())).thinned(2 * CHOOSING)
+                losses.append(problem.losses(GRID).min())
+                shown.update()
+        return candidates[int(np.argmin(losses))]
+
+    def _check(self, kernel: Kernel, train: Prepared, X: Array, Y: Array) -> None:
+        (_, d), (_, p), name = X.shape, Y.shape, train.part.dataset.name
+        if (q := kernel.size(d)) not in (1, p):
             raise InputError(
-                f"kernel '{kernel.name}' has {q} outputs for {d} columns, and dataset '{data.name}' has {p}. "
+                f"kernel '{kernel.name}' has {q} outputs for {d} columns, and dataset '{name}' has {p}. "
                 "Use sketch=orff_decomposable"
             )
         if self.arrows and (d, p) != (2, 2):
-            raise InputError(f"task.arrows is for fields on the plane; dataset '{data.name}' has {d} columns")
+            raise InputError(f"task.arrows is for fields on the plane; dataset '{name}' has {d} columns")
         if len(train) < self.folds:
             raise InputError(f"task.folds={self.folds} needs as many training rows; there are {len(train)}")
-        scale = float(np.mean([np.trace(kernel.gram(x[None], x[None])) / q for x in X[:100]]))
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+        train = split.train
+        X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
+        Y = train.part.dataset.targets(y)
+        self._check(kernel, train, X, Y)
+        scale = float(np.mean([kernel.gram(x[None], x[None]).diagonal().mean() for x in X[:100]]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         fit = Fit(train, Y.mean(0), scale, engine, alpha, self.folds, self.solver, self.epochs)
         measures: list[Measure] = []
@@ -89,12 +116,12 @@ class VectorField(Task):
         fit, features, rng = reference.fit, trial.draw(0), rng_for(trial.seed, "vector_field", "sgd")
         if np.issubdtype(features.dtype, np.complexfloating):
             raise InputError("task=vector_field needs real features, and those of this sketch are complex")
-        exact = isinstance(features, ExactMap)
+        without = isinstance(features, ExactMap)
         found, f = errors(
-            lambda: fit.exact(trial.kernel) if exact else fit.features(features, rng), trial.split.test, fit.shift
+            lambda: fit.exact(trial.kernel) if without else fit.features(features, rng), trial.split.test, fit.shift
         )
         yield from found
-        yield from () if exact else reference.measures
+        yield from () if without else reference.measures
         if self.arrows:
             yield from arrows(f, trial.split.test, self.arrows)
 

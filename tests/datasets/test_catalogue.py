@@ -11,10 +11,11 @@ from rfbench.checks import InputError
 from rfbench.datasets import GENERATED, load, names, status
 from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.fingerprints import FINGERPRINTS
+from rfbench.datasets.networks import MODELS, NETWORKS
 from rfbench.datasets.sources import SOURCES
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
-IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "cifar10_efficientnet", "usps"}
+IMAGES = {"digits", "mnist", "fashion_mnist", "cifar10", "usps", *MODELS}
 
 
 def test_every_set_has_a_yaml_and_every_yaml_a_set():
@@ -31,7 +32,9 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     if name not in GENERATED:
         usual = ["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"]
         assert config["prepare"] == (["center"] if name == "uk_house_prices" else usual)
-        assert set(config) == {"name", "prepare"}
+        layers = name in MODELS and len(NETWORKS[MODELS[name]]) > 1
+        assert set(config) == {"name", "prepare"} | ({"layer"} if layers else set())
+        assert config.get("layer", "final") == "final"
 
 
 def test_sources_and_fingerprints_are_of_known_sets():

@@ -46,6 +46,30 @@ def test_mean_is_the_known_bias(m, wine):
     assert stats.z_of_mean(values, np.exp(-r2 / 2), np.var(values, axis=0)) > 9
 
 
+def test_measurements_alone_are_unbiased(wine):
+    """E PᵀP = I."""
+    sketch = make_sketch("compressive_identity", make_kernel("linear", 1), measurements=5)
+    assert sketch.count(13, 100) == 5
+    values = stats.estimates(sketch, wine, 5, 3000, seed=3)
+    exact, V = stats.of_pairs(wine @ wine.T), np.var(values, axis=0)
+    assert stats.z_of_mean(values, exact, V) < 4.5
+    assert stats.z_of_mean(1.05 * values, exact, V) > 4.5
+    assert stats.z_of_mean(5 / 13 * values, exact, V) > 50  # without the scale of the projector
+
+
+def test_the_kernel_of_measurements(wine):
+    features = make_sketch("compressive_exact", KERNEL, measurements=5).sample(
+        13, 0, np.random.default_rng(4), np.float64
+    )
+    Z, Phi = wine @ features.first.W, features(wine)
+    K = KERNEL.gram(Z, Z)
+    np.testing.assert_allclose(features.product(Phi, Phi), K)
+    np.testing.assert_allclose(features.paired(Phi, Phi[::-1])[:, 0], np.diagonal(K[:, ::-1]))
+    assert np.abs(K - KERNEL.gram(wine, wine)).max() > 0.01
+    with pytest.raises(AssertionError, match="not measurements"):
+        features.product(wine, wine)
+
+
 def test_measurements_out_of_range_are_refused_in_words():
     with pytest.raises(InputError, match="at most the 13 columns"):
         make_sketch("compressive_rff", KERNEL, measurements=14).sample(13, 8, np.random.default_rng(0))

@@ -5,6 +5,7 @@ import oracles
 import pytest
 import stats
 
+from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.couplings import Gradient
@@ -30,6 +31,8 @@ def dense(kernel, features):
     """Φ(x) = ⊕ φ_j(x) B(ω_j)ᵀ of every row, stacked, with B a numerical root of A(ω): (n p, D p)."""
     phi = features(X)
     Omega = np.tile(features.scalar.projection.W.T, (2, 1))
+    if kernel.name != "decomposable":  # A(ω) l^−2 d/‖ω‖²
+        Omega *= np.sqrt(3) / 0.9 / np.linalg.norm(Omega, axis=1, keepdims=True)
     blocks = [
         [phi[i, j] * oracles.root(oracles.spectral(kernel, w)) for j, w in enumerate(Omega)] for i in range(len(X))
     ]
@@ -107,6 +110,55 @@ def test_mean_is_the_kernel_and_variance_the_closed_form(kernel):
     error = per_draw.std() / np.sqrt(len(per_draw))
     assert abs(per_draw.mean() - 1) < 4 * error
     assert error < 0.02  # ten percent is five standard errors
+
+
+class Unweighted(FieldFourier):
+    """Gaussian frequencies, as in the paper: also unbiased."""
+
+    def weighted(self, Omega):
+        return Omega, Omega
+
+
+class Halfway(FieldFourier):
+    """Of another density, but as if they were Gaussian."""
+
+    def weighted(self, Omega):
+        return super().weighted(Omega)[0], Omega
+
+
+@pytest.mark.parametrize("name", ["curl_free", "div_free", "helmholtz"])
+def test_weighted_frequencies_have_the_same_mean_and_less_variance(name):
+    kernel, K = KERNELS[name], exact(KERNELS[name])
+    ours, theirs = (draws(sketch(kernel), 24, 1000, seed=1) for sketch in (FieldFourier, Unweighted))
+    assert z(theirs, K) < LIMIT
+    assert ((ours - K) ** 2).sum() < 0.7 * ((theirs - K) ** 2).sum()
+    assert z(draws(Halfway(kernel), 24, 1000, seed=1), K) > 2 * LIMIT
+
+
+def test_radii_are_chi_with_two_more_degrees_of_freedom():
+    from scipy.stats import chi, kstest
+
+    for points in ("independent", "sobol"):
+        features = make_sketch("orff_curl_free", KERNELS["curl_free"], points=points)
+        W = features.sample(3, 4000, np.random.default_rng(0), np.float64).scalar.projection.W
+        radii = 0.9 * np.linalg.norm(W, axis=0)
+        assert kstest(radii, chi(5).cdf).pvalue > 0.01
+        assert kstest(radii, chi(3).cdf).pvalue < 1e-9
+
+
+@KERNEL
+def test_sobol_points_have_the_same_mean_and_less_variance(kernel):
+    K, even = exact(kernel), make_sketch(f"orff_{kernel.name}", kernel, points="sobol")
+    ours, theirs = (draws(sketch, 64, 600, seed=1) for sketch in (even, sketch_of(kernel)))
+    assert z(ours, K) < LIMIT
+    assert z(1.1 * ours, K) > LIMIT
+    assert ((ours - K) ** 2).sum() < 0.7 * ((theirs - K) ** 2).sum()
+    assert not hasattr(even, "variance")
+
+
+def test_a_wrong_word_for_points():
+    with pytest.raises(InputError, match=r"no sketch\.points 'sobel'; did you mean 'sobol'"):
+        make_sketch("orff_curl_free", KERNELS["curl_free"], points="sobel")
 
 
 class AsPrinted(FieldFourier):

@@ -1,4 +1,4 @@
-"""Optical features: their limit for every exponent, their variance, their memory, their camera."""
+"""Optical features: their limit for every exponent, their variance, their memory."""
 
 from math import factorial
 
@@ -10,7 +10,8 @@ from test_unbiased import LIMIT
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.sketches.optical import BLOCK, OpticalMap
+from rfbench.sketches.medium import BLOCK, Medium
+from rfbench.sketches.optical import OpticalMap
 
 
 def optical(m, **options):
@@ -44,37 +45,26 @@ def test_mean_and_variance(m, draws, wine):
     assert 0.9 < ratio < 1.1, (ratio, error)
 
 
-def test_parts_are_the_whole_and_are_drawn_again_alike(digits):
+def test_parts_are_the_whole_and_are_drawn_again_alike(digits, monkeypatch):
     _, sketch = optical(2.0)
     D = 5 * BLOCK + 17
     whole = sketch.sample(64, D, np.random.default_rng(0))
     X = digits[:5].astype(np.float32)
     parts = np.concatenate([part(X) for part in whole.parts()], axis=1)
     np.testing.assert_allclose(parts, whole(X), rtol=1e-5)
-    np.testing.assert_allclose(np.concatenate([part(X) for part in whole.parts()], axis=1), parts)
+    monkeypatch.setattr("rfbench.sketches.medium.KEPT_BYTES", 0)
+    again = OpticalMap(Medium(64, D, whole.medium.key, np.float32), 2.0)
+    assert again.medium.kept is None
+    np.testing.assert_array_equal(again(X), whole(X))
+    np.testing.assert_array_equal(np.concatenate([part(X) for part in again.parts()], axis=1), parts)
 
 
 def test_a_large_medium_is_not_kept(digits):
-    large = OpticalMap(64, 2_000_000, 2.0, 1, np.float32)
-    assert large.kept is None
+    large = OpticalMap(Medium(64, 2_000_000, 1, np.float32), 2.0)
+    assert large.medium.kept is None
     first = next(large.parts())
     assert first.D == 4 * BLOCK
     assert np.isfinite(first(digits[:2].astype(np.float32))).all()
-
-
-def test_the_camera_counts_in_levels_and_saturates(digits):
-    _, sketch = optical(2.0, camera_bits=8, camera_range=2.0)
-    with pytest.raises(InputError, match="training rows"):
-        sketch.sample(64, 32, np.random.default_rng(0))
-    sketch = sketch.adapt(digits, 32)
-    assert sketch.facts()["camera saturates at"] == pytest.approx(2.0)  # rows have length 1
-    seen = sketch.sample(64, 4096, np.random.default_rng(0), np.float64)(digits[:20]) * np.sqrt(4096)
-    levels = seen / (2.0 / 255)
-    np.testing.assert_allclose(levels, np.rint(levels), atol=1e-6)
-    assert levels.max() == pytest.approx(255)
-    unseen = optical(2.0)[1].sample(64, 4096, np.random.default_rng(0), np.float64)(digits[:20]) * np.sqrt(4096)
-    below = unseen < 2.0
-    assert np.abs(seen - unseen)[below].max() <= 1.0 / 255 + 1e-9
 
 
 def test_sketch_and_kernel_must_agree():

@@ -1,0 +1,137 @@
+"""Devices that multiply n rows of D columns by a D × D matrix; building and loading it is not part of the work."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from rfbench.devices.recorded import Recorded
+from rfbench.devices.shared import SharedDevice
+
+Array = NDArray[Any]
+
+
+class NoRoomError(Exception):
+    """Why there is no such projection on a device."""
+
+
+class Projector(ABC):
+    """`name` is for the results, if it is not that of the sketch; `draws` is the device whose meter is to be read."""
+
+    name: ClassVar[str | None] = None
+    draws: ClassVar[str]
+
+    @abstractmethod
+    def ready(self, rows: Array, D: int, rng: np.random.Generator) -> AbstractContextManager[Callable[[], object]]:
+        """Within it, what it gives projects all rows once and returns when that is done; warm, or NoRoomError."""
+
+    def seconds(self, n: int) -> float | None:
+        """What n rows take on a device that is known but not here; None: they are measured."""
+        return None
+
+
+class NumPy(Projector):
+    """A matrix product on so many threads."""
+
+    name = "numpy"
+    draws = "cpu"
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    @contextmanager
+    def ready(self, rows: Array, D: int, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
+        n, dtype = len(rows), rows.dtype
+        require_room(D, (D + 2 * n) * D * dtype.itemsize, free_bytes())
+        X, W, Y = widened(rows, D), rng.random((D, D), dtype), np.empty((n, D), dtype)  # whatever the entries are
+        Y.fill(0)  # fresh pages are the system's work, not the product's
+        with threadpool_limits(self.threads):
+            np.matmul(X[:8], W, out=Y[:8])
+            yield lambda: np.matmul(X, W, out=Y)
+
+
+class Torch(Projector):
+    """torch.matmul on a CUDA card, as in Ohana et al. 2019, 4.3."""
+
+    name = "torch"
+    draws = "cuda"
+
+    def __init__(self, place: str = "cuda") -> None:
+        self.place = place
+
+    @contextmanager
+    def ready(self, rows: Array, D: int, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
+        import torch
+
+        n, on_card = len(rows), self.place.startswith("cuda")
+        free = torch.cuda.mem_get_info(self.place)[0] if on_card else free_bytes()
+        require_room(D, (D + 2 * n) * D * rows.itemsize, free)
+        X = torch.from_numpy(widened(rows, D)).to(self.place)
+        generator = torch.Generator(self.place).manual_seed(int(rng.integers(2**63)))
+        W = torch.rand(D, D, generator=generator, dtype=X.dtype, device=self.place)
+        Y = torch.empty_like(X)
+
+        def project() -> object:
+            torch.matmul(X, W, out=Y)
+            if on_card:
+                torch.cuda.synchronize(self.place)
+            return Y
+
+        project()
+        yield project
+
+
+class OPU(Projector):
+    """An OPU takes a time that does not depend on D."""
+
+    draws = "opu"
+
+    def __init__(self, device: SharedDevice) -> None:
+        """The bare device: one that keeps its frames shows a row but once, and a second try takes twice the time."""
+        self.device = device.backend.device if isinstance(device.backend, Recorded) else device.backend
+
+    def seconds(self, n: int) -> float | None:
+        self.device.fit(64, 64)  # before, it need not know
+        return self.device.seconds(n)
+
+    @contextmanager
+    def ready(self, rows: Array, D: int, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
+        X = widened(rows, D)
+        self.device.fit(D, D, int(rng.integers(2**63)))
+        self.device.intensities(X[:1])
+        yield lambda: self.device.intensities(X)
+
+
+def at_hand(threads: int, device: SharedDevice | None) -> list[Projector]:
+    """The processor, a card if torch is installed and sees one, and an OPU if one was chosen."""
+    found: list[Projector] = [NumPy(threads)]
+    if find_spec("torch"):
+        import torch
+
+        found += [Torch()] if torch.cuda.is_available() else []
+    return [*found, OPU(device)] if device else found
+
+
+def widened(rows: Array, D: int) -> Array:
+    """The columns, repeated or cut to D."""
+    return np.ascontiguousarray(np.tile(rows, -(-D // rows.shape[1]))[:, :D])
+
+
+def require_room(D: int, wanted: int, free: int) -> None:
+    if wanted > free:
+        raise NoRoomError(f"{D} columns take {wanted / 1e9:.1f} GB, which is more than is free")
+
+
+def free_bytes() -> int:
+    """Memory that can be had without swapping, or all there is where the system does not tell."""
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,88 @@
+"""Time and energy of a projection, (n, D) × (D, D), on the devices at hand [Ohana et al. 2019, 4.3 and Fig. 3].
+
+The rows are the training rows of the data set, their columns repeated or cut to D.  An OPU shows one frame for a row,
+whatever D is; the time of a simulated one is that of the device it stands for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import nan
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.checks import require
+from rfbench.datasets.prepare import Split
+from rfbench.devices.features import OnDevice
+from rfbench.devices.projectors import NoRoomError, Projector, at_hand
+from rfbench.devices.replay import Replay
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
+from rfbench.sketches.optical import OpticalSketch
+from rfbench.tasks.base import Measure, Task, Trial, energy
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Projection(Task):
+    """Of one projection, from as many as take `seconds`; the sketch of the results is the device."""
+
+    name = "projection"
+    several_outputs = True
+    seconds: float = 0.2
+
+    def __post_init__(self) -> None:
+        require(0 <= self.seconds < np.inf, "task.seconds", "at least 0", self.seconds)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if isinstance(sketch, OnDevice) and isinstance(sketch.device.backend, Replay):
+            return "frames of an earlier run do not tell how long they took; use opu=simulated, or a device"
+        if not isinstance(sketch, OnDevice | OpticalSketch):
+            return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
+        return super().objection(sketch, kernel)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Array:
+        return np.concatenate([X for X, _ in split.train.blocks()])
+
+    def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
+        opu = trial.sketch.device if isinstance(trial.sketch, OnDevice) else None
+        for projector in at_hand(trial.engine.workers, opu):
+            where = {"d": trial.D} | ({"sketch": projector.name} if projector.name else {})
+            for measure in self._of(projector, reference, trial):
+                yield measure._replace(where=where)
+
+    def metered(self, trial: Trial, reference: Array) -> list[Measure]:
+        """Each device has its own meter."""
+        return list(self.measure(trial, reference))
+
+    def _of(self, projector: Projector, rows: Array, trial: Trial) -> Iterator[Measure]:
+        rng = rng_for(trial.seed, "projection", projector.draws, trial.D)
+        if (seconds := projector.seconds(len(rows))) is not None:
+            told = "what the device that is simulated takes"
+            with trial.meter(projector.draws) as reading:
+                pass
+        else:
+            try:
+                with projector.ready(rows, trial.D, rng) as project, trial.meter(projector.draws) as reading:
+                    seconds, repeats = mean_seconds(project, max(self.seconds, reading.least_seconds))
+            except NoRoomError as reason:
+                yield Measure("transform_seconds", nan, "s", str(reason))
+                return
+            told = f"mean of {repeats}"
+        yield Measure("transform_seconds", seconds, "s", told)
+        joules = None if reading.watts is None else reading.watts * seconds
+        yield from energy(replace(reading, seconds=seconds, joules=joules))
+
+
+def mean_seconds(project: Callable[[], object], least: float) -> tuple[float, int]:
+    """Of one projection, and of how many; they take the least of time together, or one does."""
+    start, repeats, elapsed = perf_counter(), 0, 0.0
+    while not repeats or elapsed < least:
+        project()
+        repeats, elapsed = repeats + 1, perf_counter() - start
+    return elapsed / repeats, repeats

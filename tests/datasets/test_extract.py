@@ -1,0 +1,164 @@
+"""rfbench data extract with a small network of the test's own: batches, stops, resumption, and the files it leaves."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from answers import one_line
+
+from rfbench.checks import InputError
+from rfbench.cli import main
+from rfbench.datasets import extract, load, status
+from rfbench.datasets.base import InMemory
+from rfbench.datasets.networks import DATASETS, MODELS, NETWORKS, TEST_ROWS
+
+RNG = np.random.default_rng(0)
+IMAGES = RNG.integers(0, 256, (5 * extract.BATCH + 17, 48), dtype=np.uint8)
+W = RNG.standard_normal((48, 10)).astype(np.float32)
+
+
+def network(images):
+    """One layer with rectification."""
+    return np.maximum(images.astype(np.float32) / 255 @ W, 0)
+
+
+class Stopping:
+    """A network that is interrupted, and counts its batches."""
+
+    def __init__(self, after):
+        self.left, self.calls = after, 0
+
+    def __call__(self, images):
+        if self.calls == self.left:
+            raise KeyboardInterrupt
+        self.calls += 1
+        return network(images)
+
+
+@pytest.fixture
+def whole(tmp_path):
+    extract.write_features(network, InMemory(IMAGES), tmp_path / "whole.npy")
+    return tmp_path / "whole.npy"
+
+
+def test_features_are_those_of_all_images(whole):
+    found = np.load(whole)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, np.maximum(IMAGES / 255 @ W.astype(float), 0), atol=1e-5)
+    assert [path.name for path in whole.parent.iterdir()] == ["whole.npy"]
+
+
+@pytest.mark.parametrize("torn", [0, 1, 4 * 10, 5000])
+@pytest.mark.parametrize("after", [1, 2, 4, 5])
+def test_it_goes_on_where_it_was_stopped(after, torn, whole, tmp_path):
+    """Bit by bit, also where the last rows did not reach the disk."""
+    path, part = tmp_path / "final.npy", tmp_path / "final.npy.part"
+    with pytest.raises(KeyboardInterrupt):
+        extract.write_features(Stopping(after), InMemory(IMAGES), path)
+    assert not path.exists()
+    size = part.stat().st_size
+    with part.open("r+b") as file:
+        file.truncate(max(size - torn, 0))
+    again = Stopping(100)
+    extract.write_features(again, InMemory(IMAGES), path)
+    assert path.read_bytes() == whole.read_bytes()
+    assert not part.exists()
+    lost = -(-torn // (4 * 10 * extract.BATCH))  # batches
+    assert again.calls == 6 - max(after - lost, 0) + (1 if after > lost else 0)  # the first is for comparison
+
+
+def test_a_part_of_another_network_is_refused_and_kept(tmp_path):
+    path, part = tmp_path / "final.npy", tmp_path / "final.npy.part"
+    with pytest.raises(KeyboardInterrupt):
+        extract.write_features(Stopping(3), InMemory(IMAGES), path)
+    before = part.read_bytes()
+    for other in (lambda images: network(images) * 1.1, lambda images: network(images)[:, :5]):
+        with pytest.raises(InputError, match="is of another network or of other images; delete it"):
+            extract.write_features(other, InMemory(IMAGES), path)
+    with pytest.raises(InputError, match="other images"):
+        extract.write_features(network, InMemory(IMAGES[:-1]), path)
+    assert part.read_bytes() == before
+
+
+def test_every_dataset_has_its_network_and_a_final_layer():
+    assert set(DATASETS) == set(NETWORKS)
+    assert all("final" in layers for layers in NETWORKS.values())
+    # Ohana et al. 2019, Table 1
+    columns = {
+        model: [layer.columns for layer in NETWORKS[model].values()] for model in ("resnet34", "alexnet", "vgg16")
+    }
+    assert columns["resnet34"] == [4096, 2048, 1024, 512]
+    assert columns["alexnet"] == [576, 192, 9216]
+    assert columns["vgg16"] == [8192, 4096, 2048, 512, 25_088]
+
+
+def made_set(folder, n=TEST_ROWS + 40, columns=192, labels=None):
+    folder.mkdir(parents=True, exist_ok=True)
+    X, y = RNG.random((n, columns), np.float32), RNG.integers(0, 10, n if labels is None else labels)
+    np.save(folder / "pool2.npy", X)
+    np.save(folder / "labels.npy", y)
+    return X, y
+
+
+def test_files_are_read_as_they_lie(tmp_path):
+    X, y = made_set(tmp_path / "cifar10_alexnet")
+    config = {"name": "cifar10_alexnet", "layer": "pool2"}
+    data = load(config, data_dir=str(tmp_path), download=False)
+    assert (data.n_train, data.classes, data.X.shape) == (40, 10, X.shape)
+    np.testing.assert_array_equal(data.X.read(30, 50), X[30:50])
+    np.testing.assert_array_equal(data.y.read(0, len(y)), y)
+    made_set(tmp_path / "cifar10_alexnet")
+    assert load(config, data_dir=str(tmp_path), download=False).digest != data.digest
+    for options in ({"columns": 191}, {"labels": 5}, {"n": TEST_ROWS}):
+        made_set(tmp_path / "cifar10_alexnet", **options)
+        with pytest.raises(InputError, match=r"192 real numbers and a label in labels.npy.*extract them again"):
+            load(config, data_dir=str(tmp_path), download=False)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_absent_is_named_with_the_command_that_makes_it(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    with pytest.raises(InputError) as caught:
+        load({"name": name}, data_dir=str(tmp_path), download=False)
+    for word in ("final.npy", f"rfbench data extract --model {MODELS[name]} --layer final", str(tmp_path / name)):
+        assert word in str(caught.value)
+    assert status(name, str(tmp_path)) == "to be extracted"
+
+
+def test_the_command_from_images_to_a_data_set(data_dir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RFBENCH_DATA", str(data_dir))
+    monkeypatch.setattr(extract, "pretrained", lambda model, layer: lambda images: images[:, ::6] / np.float32(255))
+    assert main(["data", "extract", "--model", "resnet34", "--out", str(tmp_path)]) == 0
+    assert f"use it by rfbench dataset=cifar10_resnet34 data_dir={tmp_path}\n" in capsys.readouterr().out
+    data = load({"name": "cifar10_resnet34"}, data_dir=str(tmp_path), download=False)
+    images = load({"name": "cifar10"}, data_dir=str(data_dir), download=False)
+    n = images.X.shape[0]
+    assert (data.n_train, data.X.shape) == (images.n_train, (n, 512))
+    np.testing.assert_array_equal(data.y.read(0, n), images.y.read(0, n))
+    np.testing.assert_allclose(data.X.read(n - 9, n), images.X.read(n - 9, n)[:, ::6] / 255, rtol=1e-6)
+
+
+MISTAKES = {
+    "data extract --model resnet43": "invalid choice: 'resnet43'",
+    "data extract --model alexnet --layer pool3": "alexnet has no layer 'pool3'; did you mean 'pool2'?",
+    "data get cifar10_vgg16": "rfbench data extract --model vgg16 --layer final",
+    "dataset=cifar10_vgg16 dataset.layer=pol4": "vgg16 has no layer 'pol4'; did you mean 'pool4'?",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    code = main(words.split())
+    code = 2 if words.startswith("data get") else code  # which tells of others that were fetched by 1
+    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
+
+
+def test_without_torch_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match=r"pip install 'rfbench\[extract\]'"):
+        extract.extract("resnet34", "final", tmp_path)
+    assert not list(tmp_path.iterdir())
