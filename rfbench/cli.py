@@ -28,6 +28,8 @@ Numbers:
   data_dir=DIR         where data files are looked for first; also RFBENCH_DATA
   download=true        fetch what is not at hand
   force=false          redo what is done
+  plot=[error:features]  what the figure shows: metrics against features, degree, n_train or other metrics
+  size=normal          of an experiment: quick, normal, or full as in its paper
 Options of a choice: sketch.…, kernel.gamma, task.rows, dataset.prepare=[standardize,unit_norm], engine.workers
 
 Results: outputs/<dataset-sketch-task>/<hash>/ with results.csv, summary.csv, run.json, figure.png, figure.svg.

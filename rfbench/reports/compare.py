@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from rfbench.checks import InputError
+from rfbench.reports.author import author
 from rfbench.reports.claims import Check, check, read_claims
 from rfbench.reports.ours import read_ours
-from rfbench.reports.published import author, printed
+from rfbench.reports.published import printed
 from rfbench.reports.verdicts import AGREE, DISAGREE, NOT_COMPUTED, Results, Verdict, judge
 from rfbench.results.files import replace_file
 

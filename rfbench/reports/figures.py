@@ -167,7 +167,8 @@ def ratio_distribution(ax: "Axes", part: "pd.DataFrame") -> None:
     curves = list(part.groupby(["sketch", "degree", "features"], sort=False))
     for place, ((sketch, degree, features), curve) in enumerate(curves):
         level = curve["metric"].str.extract(QUANTILE)[1].astype(float) / 100
-        style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, p = {degree:.0f}, D = {features:.0f}"}
+        count = f", D = {features:.0f}" if part["features"].nunique() > 1 else ""
+        style = line_style(str(sketch)) | {"marker": "", "label": f"{sketch}, p = {degree:.0f}{count}"}
         if len(curves) > 1:
             style["color"] = mpl.colormaps["viridis"](0.9 * place / (len(curves) - 1))
         ax.plot(curve["mean"], level, **style)
