@@ -16,9 +16,9 @@ from rfbench.blocks import spans
 
 Array = NDArray[Any]
 
-# Rows worked on at once: with the features of one degree they stay in the second-level cache, and are
-# enough for a run along the fast axis to be copied at full speed.
-CHUNK = 128
+# Rows worked on at once.  Feature-major maps gather runs of that many numbers from a transform that has to stay in the
+# second-level cache; products with dense weights need many rows to be worth the packing of the weights.
+CHUNK = {"F": 64, "C": 256}
 
 
 class FeatureMap(ABC):
@@ -31,7 +31,12 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def write(self, X: Array, out: Array) -> None:
-        """Φ of at most CHUNK rows into out, (b, D)."""
+        """Φ of at most `chunk` rows into out, (b, D)."""
+
+    @property
+    def chunk(self) -> int:
+        """Rows worked on at once."""
+        return CHUNK[self.order]
 
     def empty(self, n: int) -> Array:
         """An array for n rows of Φ in the map's own layout."""
@@ -40,7 +45,7 @@ class FeatureMap(ABC):
     def __call__(self, X: Array, out: Array | None = None) -> Array:
         """(n, d) → Φ, (n, D)."""
         out = self.empty(len(X)) if out is None else out
-        for start, stop in spans(len(X), CHUNK):
+        for start, stop in spans(len(X), self.chunk):
             self.write(X[start:stop], out[start:stop])
         return out
 

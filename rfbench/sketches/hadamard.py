@@ -1,6 +1,6 @@
 """Walsh–Hadamard transform by matrix products: H_{ab} = H_a ⊗ H_b.
 
-For d = 1024 two products with H₃₂ replace ten butterfly passes and run at the speed of BLAS.
+For d = 1024 four products, with H₁₆ and three times H₄, replace ten butterfly passes and run at the speed of BLAS.
 """
 
 from functools import cache
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-FACTOR = 64  # the largest H that is built
 
 
 def padded(d: int) -> int:
@@ -29,10 +28,16 @@ def _matrix(d: int, dtype: Any) -> Array:
 
 @cache
 def factors(d: int) -> tuple[int, ...]:
-    """Near-equal powers of two, none above FACTOR, with product d."""
-    bits, most = d.bit_length() - 1, FACTOR.bit_length() - 1
-    parts = max(-(-bits // most), 1)
-    return tuple(1 << (bits + i) // parts for i in range(parts))
+    """Sizes with product d, the inner ones first: 16, then 4, with an 8 where the bits ask for it.
+
+    Small ones take fewer operations and larger ones fewer passes; this is what was fastest of all that were tried.
+    """
+    bits = d.bit_length() - 1
+    if bits <= 4:
+        return (d,)
+    inner = 3 if bits == 5 else 4
+    odd = (bits - inner) % 2
+    return (1 << inner, *(8,) * odd, *(4,) * ((bits - inner - 3 * odd) // 2))
 
 
 def transform(U: Array, spare: Array, rows: int) -> Array:
@@ -43,7 +48,7 @@ def transform(U: Array, spare: Array, rows: int) -> Array:
     """
     d, b = U.shape
     right = 1
-    for size in reversed(factors(d)):
+    for size in factors(d):
         blocks = -(-rows // (right * size))
         kept = size if blocks > 1 else -(-rows // right)  # of the rows of blocks that have any
         U[rows : ((blocks - 1) * size + kept) * right] = 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import spans
-from rfbench.sketches.base import CHUNK, FeatureMap
+from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.tuples import TupleMap
 
 Array = NDArray[Any]
@@ -25,7 +25,7 @@ def bilinear_pooling(features: FeatureMap, sets: Iterable[Array]) -> Array:
 
     def pooled(A: Array) -> Array:
         total = np.zeros(features.D, np.result_type(features.dtype, np.float64))
-        for start, stop in spans(len(A), CHUNK):
+        for start, stop in spans(len(A), features.chunk):
             total += features(A[start:stop]).sum(0, dtype=total.dtype)
         return total
 

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.sketches.base import CHUNK, FeatureMap
+from rfbench.blocks import spans
+from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.product import ProductMap
 from rfbench.sketches.tensor_sketch import TensorSketchMap
 from rfbench.sketches.tensor_srht import TensorSRHTMap
@@ -30,7 +31,7 @@ class Factored(Protocol):
     """A map that is a product."""
 
     def factors(self, X: Array) -> Iterator[Array]:
-        """z₁ .. z_p of at most CHUNK rows, the first in an array of its own."""
+        """z₁ .. z_p of at most `chunk` rows, the first in an array of its own."""
 
     def finish(self, product: Array) -> Array:
         """Φ, (b, D), from the product of the factors."""
@@ -41,10 +42,9 @@ def with_slope(features: AffineMap, X: Array) -> tuple[Array, Array]:
     Phi, slope = (np.empty((len(X), features.D), features.dtype) for _ in range(2))
     direction = np.zeros((1, features.base.d), X.dtype)
     direction[:, features.d :] = sqrt(features.bias) / 2
-    for start in range(0, len(X), CHUNK):
-        rows = X[start : start + CHUNK]
-        longer = augment(rows, np.empty((len(rows), features.base.d), X.dtype), features)
-        Phi[start : start + CHUNK], slope[start : start + CHUNK] = along(features.base, longer, direction)
+    for start, stop in spans(len(X), features.chunk):
+        longer = augment(X[start:stop], np.empty((stop - start, features.base.d), X.dtype), features)
+        Phi[start:stop], slope[start:stop] = along(features.base, longer, direction)
     return Phi, slope
 
 
@@ -58,7 +58,7 @@ def has_slope(features: FeatureMap) -> bool:
 
 @singledispatch
 def along(features: FeatureMap, X: Array, direction: Array) -> tuple[Array, Array]:
-    """Φ(x) and d/dt Φ(x + t v) at t = 0, of at most CHUNK rows."""
+    """Φ(x) and d/dt Φ(x + t v) at t = 0, of at most `chunk` rows."""
     raise TypeError(f"no slope of {type(features).__name__}")
 
 

@@ -50,7 +50,7 @@ def test_independent_draws_of_one_generator_differ(name, digits):
     assert not np.allclose(sketch.sample(64, D, rng)(digits), sketch.sample(64, D, rng)(digits))
 
 
-@pytest.mark.parametrize("rows", [1, 7, CHUNK, CHUNK + 1])
+@pytest.mark.parametrize("rows", [1, 7, CHUNK["F"], CHUNK["C"] + 1])
 def test_blocks_give_the_whole(name, digits, rows):
     features = draw(name, 64)
     blocks = [features(digits[i : i + rows]) for i in range(0, len(digits), rows)]

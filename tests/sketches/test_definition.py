@@ -49,11 +49,11 @@ def test_stacked_blocks_are_full_and_independent():
         assert all(len(np.unique(row)) == part.D for row in part.index)
 
 
-@pytest.mark.parametrize("d", [1, 2, 4, 8, 64, 128, 512, 2048])
+@pytest.mark.parametrize("d", [2**bits for bits in range(13)])
 def test_hadamard_by_products(d):
     U = np.random.default_rng(0).standard_normal((d, 3))
     assert np.prod(factors(d)) == d
-    assert max(factors(d)) <= 64
+    assert max(factors(d)) <= 16
     np.testing.assert_allclose(transform(U.copy(), np.empty_like(U), d), hadamard(d) @ U, atol=1e-9)
 
 
