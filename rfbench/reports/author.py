@@ -78,6 +78,6 @@ def _kid(row: dict[str, str]) -> Iterator[Cell]:
         ("kid", float(row["mean"]), std, draws),
         ("kid_std", std, *of_deviation(std, draws)),
     ):
-        setting = ("cifar10_inception", 60_000, "", "kid", "polynomial(1/d, 1)", "3")
+        setting = ("cifar10_inception", 60_000, "", "kid(exact_degree=0)", "polynomial(1/d, 1)", "3")
         features = str(int(float(row["D"])))
         yield Cell("author, kid_degree3.csv", *setting, sketch, features, metric, mean, spread, count, 0.0)
