@@ -101,6 +101,8 @@ def test_learning_wants_the_same_model_and_rows(changes, word):
 
 def test_known_faults_and_missing_data_are_never_agreement():
     assert verdict(replace(CELL, fault="broken"), OURS).reason == "theirs: broken"
+    assert verdict(replace(CELL, fault="broken"), OURS).ours == OURS
+    assert verdict(replace(CELL, fault="broken"), replace(OURS, rows=20)).ours is None
     assert verdict(replace(CELL, dataset="gisette"), OURS).reason == "data not at hand"
 
 

@@ -17,7 +17,7 @@ from rfbench.results.rows import read_rows
 # They change how precisely a number is known, or what is measured beside it.
 NOT_SETTING = {
     "dataset": ("prepare", "threshold", "rows"),
-    "task": ("reference_rows", "samples", "rows", "exact_rows", "resamples", "subsets", "subset_rows", "iterations"),
+    "task": ("reference_rows", "samples", "rows", "exact_rows", "folds", "resamples", "subsets", "subset_rows"),
 }
 
 
