@@ -182,7 +182,6 @@ def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):
 def test_boston_as_published(tmp_path, rfbench, data_dir):
     """Thesis Table D.1, and the author's own numbers of the same setting."""
     words = (
-        "task=gpr",
         "kernel=polynomial_sphere",
         "kernel.a=4",
         "degree=20",
