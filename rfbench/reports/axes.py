@@ -7,13 +7,17 @@ if TYPE_CHECKING:
 
 
 def log_values(ax: "Axes") -> None:
-    """A logarithmic axis of values with plain numbers at 1, 2 and 5, or at powers of ten where there are many."""
-    from matplotlib.ticker import LogLocator, StrMethodFormatter
+    """A logarithmic axis of values with plain numbers at 1, 2 and 5, at powers of ten where there are many.
+
+    Where all of it is within a factor of four, at round numbers.
+    """
+    from matplotlib.ticker import LogLocator, MaxNLocator, StrMethodFormatter
 
     ax.set_yscale("log")
     ax.minorticks_off()
     low, high = ax.get_ylim()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
+    subs = (1, 2, 5) if high < 500 * low else (1,)
+    ax.yaxis.set_major_locator(LogLocator(subs=subs) if high > 4 * low else MaxNLocator(5))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 

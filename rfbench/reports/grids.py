@@ -38,14 +38,22 @@ def write_grids(target: Path, directories: Iterable[Path]) -> None:
         for ax in axes.flat[len(shown) :]:
             ax.set_axis_off()
         for ax, (key, (alphas, losses)) in zip(axes.flat, shown, strict=False):
-            image = _draw(ax, key, alphas, losses, (finite.min(), np.quantile(finite, 0.8)))
+            image = _draw(ax, alphas, losses, (finite.min(), np.quantile(finite, 0.8)))
+            ax.set_title(fill(_title(key, pictures), 38), fontsize="x-small")
         figure.colorbar(image, ax=axes, label="error on rows left out", extend="max")
         figure.supxlabel("log₁₀ of the scale of the features")
         figure.supylabel("log₁₀ α")
         save(figure, target, "grids")
 
 
-def _draw(ax: Any, key: Setting, alphas: Array, losses: Array, limits: tuple[float, float]) -> Any:
+def _title(key: Setting, keys: Iterable[Setting]) -> str:
+    """What tells a panel from the others."""
+    words = {"dataset": key.dataset, "kernel": key.kernel, "sketch": key.sketch, "features": f"D = {key.features}"}
+    other = {name: word for name, word in words.items() if len({getattr(one, name) for one in keys}) > 1}
+    return f"{', '.join((other or words).values())}: {key.error:.3g}"
+
+
+def _draw(ax: Any, alphas: Array, losses: Array, limits: tuple[float, float]) -> Any:
     """Bright is good, as in the paper."""
     powers = np.round(np.log10(alphas))
     ratio = powers[:, None] - 2 * SCALES
@@ -56,6 +64,4 @@ def _draw(ax: Any, key: Setting, alphas: Array, losses: Array, limits: tuple[flo
     )
     ax.plot(0, powers[losses.argmin()], "o", color="white", markeredgecolor="black")
     ax.grid(visible=False)
-    names = dict.fromkeys((key.dataset, key.kernel, key.sketch))  # a kernel and its sketch may have one name
-    ax.set_title(fill(f"{', '.join(names)}, D = {key.features}: {key.error:.3g}", 38), fontsize="x-small")
     return image

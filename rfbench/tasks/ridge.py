@@ -12,6 +12,7 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Columns, Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.base import VALIDATION
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
@@ -37,6 +38,8 @@ class Ridge(Task):
     alpha: float | str = "auto"
     solver: str = "auto"
     validation: float = 0.1
+    length_scale: float | str = VALIDATION  # what conf/kernel/gaussian.yaml takes
+    bias: float | str = VALIDATION  # what conf/kernel/optical.yaml takes
 
     def __post_init__(self) -> None:
         good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
