@@ -101,6 +101,8 @@ def test_learning_wants_the_same_model_and_rows(changes, word):
 
 def test_known_faults_and_missing_data_are_never_agreement():
     assert verdict(replace(CELL, fault="broken"), OURS).reason == "theirs: broken"
+    assert verdict(replace(CELL, fault="broken"), OURS).ours == OURS
+    assert verdict(replace(CELL, fault="broken"), replace(OURS, rows=20)).ours is None
     assert verdict(replace(CELL, dataset="gisette"), OURS).reason == "data not at hand"
 
 
@@ -180,7 +182,6 @@ def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):
 def test_boston_as_published(tmp_path, rfbench, data_dir):
     """Thesis Table D.1, and the author's own numbers of the same setting."""
     words = (
-        "task=gpr",
         "kernel=polynomial_sphere",
         "kernel.a=4",
         "degree=20",

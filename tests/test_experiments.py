@@ -16,6 +16,7 @@ WACKER = (
 FIGURES = [f"wacker/fig{name.replace('.', '_')}" for name in f"{WACKER} D.1 D.2 D.3 D.4 D.5".split()]
 FIGURES += [f"wacker/table{name}" for name in ("4_2", "D_1")]
 FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig7", "table3")]
+FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + ["chang/fig2", "chang/fig5"]
 NAMES = list(choices("experiment"))
 
 

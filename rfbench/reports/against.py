@@ -64,9 +64,10 @@ def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
     few = x in COLUMNS and part.loc[part["x"] > 0, "x"].nunique() <= FEW
     (_side_by_side if few else _lines)(ax, part, positive)
     if x in COLUMNS and not few:
-        ticks = _apart(sorted(set(part["x"]) - {0}))
+        ticks = sorted(set(part["x"]) - {0})
         if x != "degree":
             ax.set_xscale("log", base=2)
+            ticks = _apart(ticks)
         ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
         ax.minorticks_off()
     if positive and x in COLUMNS:
@@ -105,6 +106,10 @@ def _side_by_side(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def _apart(ticks: list[float], most: int = 7) -> list[float]:
-    """As many as have room."""
-    return ticks[:: -(-len(ticks) // most) or 1]
+def _apart(ticks: list[float]) -> list[float]:
+    """Those whose numbers have room on a logarithmic axis."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or tick >= 1.4 * kept[-1]:
+            kept.append(tick)
+    return kept

@@ -6,7 +6,7 @@ sketches have the same setting: it is contradicted by a mean that is above the o
 
 import csv
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import hypot, sqrt
 from pathlib import Path
@@ -71,8 +71,12 @@ def setting(one: Ours) -> Setting:
 
 
 def below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
-    """A check for each other sketch in each setting that both were run in, the run of most seeds."""
-    runs = {(setting(one), one.sketch): one for one in sorted(ours, key=lambda one: one.count)}
+    """A check for each other sketch in each setting that both were run in, the run of most seeds.
+
+    Where a claim names several kernels, its sketches are of one each.
+    """
+    alike = [replace(one, kernel=claim.kernel) for one in ours] if "|" in claim.kernel else ours
+    runs = {(setting(one), one.sketch): one for one in sorted(alike, key=lambda one: one.count)}
     for (where, sketch), one in runs.items():
         for name in claim.other.split("|") if sketch == claim.sketch else ():
             if other := runs.get((where, name)):

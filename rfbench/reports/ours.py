@@ -15,7 +15,10 @@ from rfbench.reports.published import IMAGES, of_deviation
 from rfbench.results.rows import read_rows
 
 # They change how precisely a number is known, or what is measured beside it.
-NOT_SETTING = {"dataset": ("prepare", "threshold", "rows"), "task": ("reference_rows", "samples", "rows", "exact_rows")}
+NOT_SETTING = {
+    "dataset": ("prepare", "threshold", "rows"),
+    "task": ("reference_rows", "samples", "rows", "exact_rows", "folds", "resamples", "subsets", "subset_rows"),
+}
 
 
 @dataclass(frozen=True)

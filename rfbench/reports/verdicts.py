@@ -62,7 +62,7 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
         good = [one for one, reason in refused.items() if not reason]
         best = max(good or found, key=lambda one: (one.count, -len(str(one.directory))), default=None)
         if cell.fault:
-            yield Verdict(cell, best, NOT_COMPUTED, None, f"theirs: {cell.fault}")
+            yield Verdict(cell, best if good else None, NOT_COMPUTED, None, f"theirs: {cell.fault}")
         elif best is None:
             yield Verdict(cell, None, NOT_COMPUTED, None, results.lacking(cell))
         elif not good:
