@@ -29,9 +29,9 @@ from rfbench.tasks.stopwatch import Stopwatch
 
 Array = NDArray[Any]
 Operator = Callable[[Array], Array]
-LANDMARKS = 2048
+LANDMARKS = 4096
 MOST = 500  # steps
-TOLERANCE = 1e-6  # of the residual, over the right side
+TOLERANCE = 1e-5  # of the residual, over the right side
 
 
 class NoConvergenceError(ArithmeticError):
