@@ -14,6 +14,9 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
 SHOWN = [block.split("\n", 1) for block in re.findall(r"```console\n\$ (.*?)\n```", TEXT, re.DOTALL)]
 LISTED = [line.strip().partition("  #")[0].strip() for line in re.findall(r"^    (rfbench .*)$", TEXT, re.MULTILINE)]
+# One after another only where one needs what another has added.
+ADDING = next(i for i, command in enumerate(LISTED) if command.startswith("rfbench data add"))
+GROUPS = [*([command] for command in LISTED[:ADDING]), LISTED[ADDING:]]
 MADE = [line.partition("#")[0].strip() for line in re.findall(r"^    (make .*)$", TEXT, re.MULTILINE)]
 
 
@@ -53,14 +56,15 @@ def test_shown_output_is_real(command, output, tmp_path, request):
         assert same(shown, got)
 
 
-def test_listed_commands_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("commands", GROUPS, ids=lambda commands: commands[0])
+def test_listed_commands_run(commands, tmp_path, monkeypatch):
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))  # what they add is not for other tests
     (tmp_path / "measurements.csv").write_text(
         "a,b,yield\n" + "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
     )
     for seed, name in enumerate(("real", "fake")):
         np.save(tmp_path / f"{name}.npy", np.random.default_rng(seed).standard_normal((1200, 16)))
-    for command in LISTED:
+    for command in commands:
         done = run(command, tmp_path)
         assert done.returncode == 0, (command, done.stderr)
 
