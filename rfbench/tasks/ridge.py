@@ -37,6 +37,7 @@ class Ridge(Task):
     several_outputs = True
     alpha: float | str = "auto"
     solver: str = "auto"
+    tolerance: float = 1e-4
     validation: float = 0.1
     length_scale: float | str = VALIDATION  # what conf/kernel/gaussian.yaml takes
     bias: float | str = VALIDATION  # what conf/kernel/optical.yaml takes
@@ -44,6 +45,7 @@ class Ridge(Task):
     def __post_init__(self) -> None:
         good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
         require(good, "task.alpha", "auto or a number above 0", self.alpha)
+        require(0 < self.tolerance < 1, "task.tolerance", "between 0 and 1", self.tolerance)
         require(0 < self.validation < 1, "task.validation", "between 0 and 1", self.validation)
         if self.solver not in SOLVERS:
             raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
@@ -76,7 +78,7 @@ class Ridge(Task):
         X, _ = train.sample(100, rng_for(seed, "ridge", "scale"))
         scale = float(np.mean([kernel.gram(x[None], x[None]) for x in X]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return Fit(train, targets.mean, scale, alpha, self.validation, seed, engine)
+        return Fit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Fit:
         return self._fit(split.train, kernel, seed, engine)

@@ -31,7 +31,6 @@ Array = NDArray[Any]
 Operator = Callable[[Array], Array]
 LANDMARKS = 4096
 MOST = 500  # steps
-TOLERANCE = 1e-5  # of the residual, over the right side
 
 
 class NoConvergenceError(ArithmeticError):
@@ -44,6 +43,7 @@ def normal_equations(
     shape: tuple[int, int],
     landmarks: Array,
     penalty: float,
+    tolerance: float,
     engine: Local,
     watch: Stopwatch,
 ) -> tuple[Function, int]:
@@ -59,7 +59,7 @@ def normal_equations(
     B = engine.transform(features, landmarks, np.empty((len(landmarks), features.D), features.dtype)).conj().T
     B *= np.sqrt(shape[0] / len(landmarks))
     with watch("solve"):
-        W, steps = conjugate_gradients(product, R, penalty, preconditioner(B, penalty, engine))
+        W, steps = conjugate_gradients(product, R, penalty, tolerance, preconditioner(B, penalty, engine))
     return Linear(features, W), steps
 
 
@@ -68,6 +68,7 @@ def kernel_equations(
     blocks: Callable[[], Blocks],
     landmarks: Array,
     penalty: float,
+    tolerance: float,
     engine: Local,
     watch: Stopwatch,
 ) -> tuple[Function, int]:
@@ -90,7 +91,7 @@ def kernel_equations(
     for start, stop in spans(len(X), 4096):
         B[start:stop] = B[start:stop] @ half
     with watch("solve"):
-        A, steps = conjugate_gradients(product, Y, penalty, preconditioner(B, penalty, engine))
+        A, steps = conjugate_gradients(product, Y, penalty, tolerance, preconditioner(B, penalty, engine))
     return Expansion(features, X, A), steps
 
 
@@ -143,17 +144,19 @@ def preconditioner(B: Array, penalty: float, engine: Local) -> Operator:
     return apply
 
 
-def conjugate_gradients(product: Operator, b: Array, penalty: float, precondition: Operator) -> tuple[Array, int]:
-    """(H + λI)⁻¹ b, each column with its own steps side by side, and how many there were."""
+def conjugate_gradients(
+    product: Operator, b: Array, penalty: float, tolerance: float, precondition: Operator
+) -> tuple[Array, int]:
+    """(H + λI)⁻¹ b up to a residual, over b; each column has its own steps, side by side; how many there were."""
     x, r = np.zeros_like(b), b.copy()
     z = precondition(r)
     p, rz, norm = z, inner(r, z), np.linalg.norm(b, axis=0)
     with bar(MOST, "conjugate gradients", " steps") as shown:
         for step in range(MOST):
             residual = np.max(np.linalg.norm(r, axis=0) / np.where(norm > 0, norm, 1))
-            if residual <= TOLERANCE:
+            if residual <= tolerance:
                 return x, step
-            shown.set_postfix_str(f"residual {residual:.1g}, down to {TOLERANCE:.0g}")
+            shown.set_postfix_str(f"residual {residual:.1g}, down to {tolerance:.0g}")
             Ap = product(p) + penalty * p
             a = rz / np.maximum(inner(p, Ap), np.finfo(float).tiny)
             x, r = x + a * p, r - a * Ap

@@ -52,6 +52,7 @@ class Fit:
     scale: float  # κ, the mean of k(x, x)
     alpha: float | None  # none: on rows left out
     validation: float
+    tolerance: float  # of the residual of conjugate gradients
     seed: int
     engine: Local
     watch: Stopwatch = field(default_factory=Stopwatch)
@@ -90,7 +91,7 @@ class Fit:
             _, losses = replace(self, train=some).search(features, Dual)
             alpha = float(GRID[losses.argmin()]) * len(some) / n
         landmarks, _ = self.train.sample(LANDMARKS, rng_for(self.seed, "ridge", "landmarks"))
-        more = landmarks, alpha * self.scale * n, self.engine, self.watch
+        more = landmarks, alpha * self.scale * n, self.tolerance, self.engine, self.watch
         if isinstance(features, ExactMap):
             f, steps = kernel_equations(features, lambda: self.blocks(self.train), *more)
         else:
