@@ -14,9 +14,13 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
 SHOWN = [block.split("\n", 1) for block in re.findall(r"```console\n\$ (.*?)\n```", TEXT, re.DOTALL)]
 LISTED = [line.strip().partition("  #")[0].strip() for line in re.findall(r"^    (rfbench .*)$", TEXT, re.MULTILINE)]
-# One after another only where one needs what another has added.
-ADDING = next(i for i, command in enumerate(LISTED) if command.startswith("rfbench data add"))
-GROUPS = [*([command] for command in LISTED[:ADDING]), LISTED[ADDING:]]
+# One after another only where one needs what another has made or added.
+GROUPS: list[list[str]] = []
+for command in LISTED:
+    if command == "rfbench compare" or (GROUPS and GROUPS[-1][0].startswith("rfbench data add")):
+        GROUPS[-1].append(command)
+    else:
+        GROUPS.append([command])
 MADE = [line.partition("#")[0].strip() for line in re.findall(r"^    (make .*)$", TEXT, re.MULTILINE)]
 
 
