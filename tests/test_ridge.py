@@ -204,6 +204,7 @@ def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
         (["task.validation=1"], "task.validation must be between 0 and 1"),
         (["sketch=exact", "kernel=gaussian", "task.solver=cholesky"], "use task.solver=dual"),
         (["sketch=orff_curl_free"], "use task=vector_field"),
+        (["sketch=compressive_exact"], "use sketch=exact"),
     ],
 )
 def test_mistakes_are_one_line(words, said, rfbench):

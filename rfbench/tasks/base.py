@@ -78,6 +78,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
+    chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on rows left out
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
@@ -89,7 +90,7 @@ class Task(ABC):
         """Why this sketch or this kernel cannot be measured, or None."""
         if getattr(kernel, "length_scale", None) == "likelihood":
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
-        if kernel.open:
+        if kernel.open and kernel.open not in self.chooses:
             return f"kernel.{kernel.open}=validation is chosen by task=ridge and task=vector_field only; give a number"
         if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"

@@ -35,6 +35,7 @@ class Ridge(Task):
 
     name = "ridge"
     several_outputs = True
+    chooses = ("length_scale", "bias")
     alpha: float | str = "auto"
     solver: str = "auto"
     tolerance: float = 1e-4
@@ -51,10 +52,10 @@ class Ridge(Task):
             raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if not kernel.open:
-            return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
-        baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
-        return None
+        objection = of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        if kernel.open and not objection:
+            baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
+        return objection
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
         """The candidate whose baseline features err least on rows left out, whatever the sketch [ib., D.2]."""

@@ -20,7 +20,6 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.operator_fit import GRID, MOST_ROWS, Fit, Fitted
@@ -48,6 +47,7 @@ class VectorField(Task):
 
     name = "vector_field"
     several_outputs = True
+    chooses = ("length_scale",)
     alpha: float | str = "auto"
     folds: int = 5
     solver: str = "auto"
@@ -66,9 +66,6 @@ class VectorField(Task):
             raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
-
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        return None if kernel.open == "length_scale" else super().objection(sketch, kernel)
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
         if not kernel.open:
