@@ -38,7 +38,7 @@ def tables(quick: bool) -> Iterator[tuple[str, pd.DataFrame]]:
         found += transforms.measure(transforms.OTHERS, n, COLUMNS, D, 0, turns)
     yield "speed", pd.DataFrame(found)
     yield "growth", pd.DataFrame(growth.measure(turns))
-    yield "floors", pd.DataFrame(floors.measure(20_480, 784, 4096, 3))
+    yield "floors", pd.DataFrame(floors.measure(60_000, 784, 4096, 3))
 
 
 def draw(speed: pd.DataFrame, target: Path) -> None:

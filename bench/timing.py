@@ -1,5 +1,6 @@
 """The shortest of several turns: absolute times mean nothing on a shared machine, so what is compared takes turns."""
 
+import tracemalloc
 from collections.abc import Callable
 from time import perf_counter
 
@@ -15,3 +16,12 @@ def best_of(turns: int, work: dict[str, Callable[[], object]]) -> dict[str, floa
             call()
             seconds[name] = min(seconds[name], perf_counter() - start)
     return seconds
+
+
+def megabytes(call: Callable[[], object]) -> float:
+    """The most that a call holds beyond what was there before; BLAS keeps buffers of its own."""
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return round(peak / 2**20, 1)

@@ -4,6 +4,7 @@ over_gemm      against one dense product X @ W of the same shape, on as many thr
 over_write     against writing as many numbers once
 times_sklearn  how many times faster than scikit-learn: PolynomialCountSketch of the same degree and features, or
                RBFSampler
+megabytes      memory beside X, the output with it, of as many rows
 """
 
 from collections.abc import Callable, Iterable
@@ -11,7 +12,7 @@ from functools import partial
 
 import numpy as np
 from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
-from timing import best_of
+from timing import best_of, megabytes
 
 from rfbench.blocks import spans
 from rfbench.engines import Local
@@ -54,6 +55,10 @@ def references(X: np.ndarray, D: int, degree: int, engine: Local) -> dict[str, C
     return {"gemm": gemm, "write": lambda: out.fill(1), "sklearn": lambda: theirs.transform(few)}
 
 
+def fresh(engine: Local, features: FeatureMap, X: np.ndarray) -> np.ndarray:
+    return engine.transform(features, X, features.empty(len(X)))
+
+
 def measure(names: Iterable[str], n: int, d: int, D: int, degree: int, turns: int) -> list[Row]:
     """A row for each sketch; degree 0 is for those without one."""
     X = rows_of(n, d)
@@ -62,7 +67,11 @@ def measure(names: Iterable[str], n: int, d: int, D: int, degree: int, turns: in
         work: dict[str, Callable[[], object]] = {
             name: partial(engine.transform, features, X, features.empty(n)) for name, features in maps.items()
         }
-        seconds = best_of(turns, work | references(X, D, degree, engine))
+        theirs = references(X, D, degree, engine)
+        seconds = best_of(turns, work | theirs)
+        memory = {name: megabytes(partial(fresh, engine, features, X)) for name, features in maps.items()}
+    memory |= dict.fromkeys(("gemm", "write"), n * D * 4 / 2**20)
+    memory["sklearn"] = megabytes(theirs["sklearn"]) * n / max(n // 10, 1)
     seconds["sklearn"] *= n / max(n // 10, 1)
     return [
         {
@@ -73,6 +82,7 @@ def measure(names: Iterable[str], n: int, d: int, D: int, degree: int, turns: in
             "over_gemm": round(value / seconds["gemm"], 3),
             "over_write": round(value / seconds["write"], 1),
             "times_sklearn": round(seconds["sklearn"] / value, 1),
+            "megabytes": round(memory[name]),
         }
         for name, value in seconds.items()
     ]

@@ -18,12 +18,19 @@ def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
 def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The same rows in blocks of one size, the last shorter."""
     held: list[tuple[np.ndarray, np.ndarray]] = []
+    have = 0
     for block in blocks:
-        X, y = (np.concatenate(column) for column in zip(*held, block, strict=True))
-        whole = len(X) // size * size
+        held.append(block)
+        have += len(block[0])
+        if have < size:
+            continue
+        X, y = (np.concatenate(column) for column in zip(*held, strict=True))
+        whole, have = have - have % size, have % size
         yield from ((X[slice(*span)], y[slice(*span)]) for span in spans(whole, size))
         held = [(X[whole:], y[whole:])]
-    yield from (rest for rest in held if len(rest[0]))
+    if have:
+        X, y = (np.concatenate(column) for column in zip(*held, strict=True))
+        yield X, y
 
 
 def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:

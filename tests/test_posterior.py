@@ -163,8 +163,9 @@ def test_a_shelf_gives_back_what_was_put(memory, monkeypatch):
     monkeypatch.setattr(shelf, "MEMORY", memory)
     held = Shelf(3, 700, np.float32)
     matrices = np.triu(np.random.default_rng(0).standard_normal((3, 700, 700)))
-    for place in (2, 0, 1, 0):
-        held.put(place, matrices[place])
+    with Local(2).running() as engine:
+        for place in (2, 0, 1, 0):
+            held.put(place, matrices[place], engine)
     assert (held.file is None) == (memory > 0)
     for place in range(3):
         np.testing.assert_array_equal(np.triu(held.get(place)), matrices[place].astype(np.float32))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import spans
+from rfbench.blocks import regrouped, spans
 from rfbench.engines import Local
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.stopwatch import Stopwatch
@@ -55,20 +55,11 @@ def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watc
 def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
     """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
     size = min(ROWS, max(NUMBERS // features.D, 1))
-    held, labels, have = features.empty(size), np.empty(0), 0
-    for X, y in blocks:
-        labels = labels if len(labels) else np.empty((size, *y.shape[1:]))
-        while len(X):
-            here = slice(have, min(have + len(X), size))
-            count = here.stop - have
-            with watch("features"):
-                engine.transform(features, X[:count], held[here])
-            labels[here], X, y, have = y[:count], X[count:], y[count:], here.stop
-            if have == size:
-                yield held, labels
-                have = 0
-    if have:
-        yield held[:have], labels[:have]
+    held = features.empty(size)
+    for X, y in regrouped(blocks, size):
+        with watch("features"):
+            Phi = engine.transform(features, X, held[: len(X)])
+        yield Phi, y
 
 
 def kernel_matrix(features: FeatureMap, X: Array, engine: Local) -> Array:

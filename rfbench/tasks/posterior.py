@@ -102,6 +102,6 @@ def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Lo
                 U, added = factor(partial(fill, c), engine)
                 solutions[c], jitter = solve_factored(U, b), max(jitter, added)
             with watch("keep"):
-                factors.put(c, U)
+                factors.put(c, U, engine)
             shown.update()
     return Factored(solutions, factors, jitter)

@@ -34,7 +34,7 @@ class PrimalEvidence(Evidence):
             for g, blocks in enumerate(groups):
                 self.r[g] = add_gram(part, features, told(blocks(), shown), engine, watch)
                 with watch("keep"):
-                    self.parts.put(g, part)
+                    self.parts.put(g, part, engine)
                     engine.run(move, tiles(len(part)))
 
     def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "Primal":

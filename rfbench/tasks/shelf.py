@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.engines import Local
 from rfbench.tasks.tiles import tiles
 
 Array = NDArray[Any]
@@ -22,10 +23,11 @@ class Shelf:
         self.held: dict[int, Array] = {}
         self.buffer = np.zeros(self.shape if on_disk else 0, self.dtype)
 
-    def put(self, place: int, A: Array) -> None:
-        """A copy in the shelf's precision."""
+    def put(self, place: int, A: Array, engine: Local) -> None:
+        """A copy of the upper triangle in the shelf's precision."""
         if self.file is None:
-            self.held[place] = A.astype(self.dtype)
+            self.held[place] = copy = np.empty(self.shape, self.dtype)
+            engine.run(lambda ij: np.copyto(copy[ij], A[ij], "same_kind"), tiles(len(A)))
             return
         self.file.seek(place * self._bytes())
         for ij in tiles(len(A)):
