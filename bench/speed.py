@@ -22,6 +22,11 @@ SIZES = {  # rows, features, sketches, turns
     True: (2048, (4096, 10_240), transforms.QUICK, 5),
 }
 COLUMNS = 1024
+TITLES = {
+    "over_gemm": "Time over that of one dense product of the same shape",
+    "times_sklearn": "How many times faster than scikit-learn (PolynomialCountSketch; RBFSampler where there is no p)",
+    "megabytes": "Peak memory beside the rows, the output with it, in megabytes",
+}
 
 
 def tables(quick: bool) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -53,6 +58,7 @@ def draw(speed: pd.DataFrame, target: Path) -> None:
             for name, curve in part.groupby("sketch", sort=False):
                 ax.plot(curve["features"], curve["over_gemm"], **line_style(str(name)))
             ax.set(xscale="log", yscale="log", xlabel="features", title=f"p = {degree}")
+            ax.minorticks_off()
             ax.set_xticks(ticks := sorted(set(part["features"])), map(str, ticks))
             ax.axhline(1, color="black", linewidth=0.8)
         figure.axes[0].set_ylabel("time over that of one product X W")
@@ -61,20 +67,31 @@ def draw(speed: pd.DataFrame, target: Path) -> None:
 
 
 def page(found: dict[str, pd.DataFrame], n: int, turns: int) -> str:
+    speed = found["speed"]
     parts = [
         "# Speed",
-        f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, best of "
-        f"{turns} turns, taken in one process. Ratios only: `over_gemm` is the time over that of one dense product of "
-        "the same shape on as many threads, `over_write` over writing the output once, `times_sklearn` how many times "
-        "faster than scikit-learn's PolynomialCountSketch (RBFSampler for sketches without a degree).",
+        f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, the best of {turns} turns "
+        "that all take\nin one process. Only ratios mean something; seconds are in outputs/bench/speed.csv.",
         "![time against features](speed.png)",
     ]
-    titles = {"speed": "Feature maps", "growth": "Growth", "floors": "Whole tasks over their BLAS floor"}
-    about = {"speed": "", "growth": growth.__doc__, "floors": floors.__doc__}
-    for name, frame in found.items():
-        lines = [" | ".join(map(str, row)) for row in (frame.columns, ["---"] * len(frame.columns), *frame.to_numpy())]
-        parts += [f"## {titles[name]}", f"```\n{about[name].strip()}\n```" if about[name] else "", "\n".join(lines)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    for column, title in TITLES.items():
+        wide = speed.pivot_table(column, "sketch", ["degree", "features"], sort=False)
+        wide.columns = [f"{f'p = {p}, ' if p else ''}{D}" for p, D in wide.columns]
+        parts += [f"## {title}", markdown(wide.round(3 if column == "over_gemm" else 0).reset_index())]
+    parts += ["## Growth", str(growth.__doc__).strip(), markdown(found["growth"])]
+    parts += [
+        "## Whole tasks over their BLAS floor",
+        f"```\n{str(floors.__doc__).strip()}\n```",
+        markdown(found["floors"]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    rows = (frame.columns, ["---"] * len(frame.columns), *frame.astype(object).fillna("").to_numpy())
+    return "\n".join(
+        f"| {' | '.join(f'{cell:g}' if isinstance(cell, float) else str(cell) for cell in row)} |" for row in rows
+    )
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from scipy.special import gamma, kv
+from scipy.special import gamma, jv, kv
 
 
 def hadamard(d):
@@ -47,6 +47,12 @@ def matern(x, y, nu, l):
     """2^{1−ν}/Γ(ν) (√(2ν) r)^ν K_ν(√(2ν) r) with r = ‖x − y‖/l."""
     r = np.sqrt(2 * nu) * np.linalg.norm(x - y) / l
     return 2 ** (1 - nu) / gamma(nu) * r**nu * kv(nu, r) if r else 1.0
+
+
+def bessel(x, y, l):
+    """Γ(d/2) (2/r)^{d/2−1} J_{d/2−1}(r) with r = √d ‖x − y‖/l."""
+    nu, r = len(x) / 2 - 1, np.sqrt(len(x)) * np.linalg.norm(x - y) / l
+    return gamma(nu + 1) * (2 / r) ** nu * jv(nu, r) if r else 1.0
 
 
 def srht_moments(x, y, p, D, letters, stacked):

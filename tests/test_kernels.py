@@ -22,6 +22,7 @@ CASES = {
         lambda x, y: (x @ x + 0.7) * (y @ y + 0.7) + (x @ y + 0.7) ** 2,
     ),
     "matern": (make_kernel("matern", 3, nu=2.5, length_scale=0.9), lambda x, y: oracles.matern(x, y, 2.5, 0.9)),
+    "bessel": (make_kernel("bessel", 3, length_scale=1.2), lambda x, y: oracles.bessel(x, y, 1.2)),
     "laplacian": (make_kernel("laplacian", 3, length_scale=1.1), lambda x, y: oracles.matern(x, y, 0.5, 1.1)),
 }
 COUPLED = [[2.0, 1.0], [1.0, 3.0]]

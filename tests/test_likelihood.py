@@ -15,6 +15,7 @@ KERNELS = {
     "gaussian": {},
     "exponential": {},
     "laplacian": {},
+    "bessel": {},
     **{f"matern{nu}": {"nu": nu} for nu in (0.5, 1.5, 2.5)},
 }
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rfbench.kernels.base import DotProductKernel, Kernel
+from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.decomposable import Decomposable
 from rfbench.kernels.exponential import Exponential, Gaussian
 from rfbench.kernels.matern import Laplacian, Matern
@@ -13,7 +14,7 @@ from rfbench.registry import build, find
 
 __all__ = ["KERNELS", "DotProductKernel", "Kernel", "make_kernel"]
 
-SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Optical)
+SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Bessel, Optical)
 MATRIX = (Decomposable, CurlFree, DivFree, Helmholtz)
 KERNELS: dict[str, type[Kernel]] = {cls.name: cls for cls in (*SCALAR, *MATRIX)}
 

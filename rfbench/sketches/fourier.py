@@ -10,7 +10,7 @@ With frequencies ω that have E exp(i⟨ω, x − y⟩) = k(x, y), the complex a
     Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (3)
 
 for (1), and half their sum at D/2 for (2).  ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l,
-z ~ N(0, I) and t of matern.py.
+z ~ N(0, I) and t of matern.py; one ϱ = √d/l for all of bessel.py.
 """
 
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rfbench.blocks import scratch
 from rfbench.kernels.base import Kernel
+from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.matern import scales
 from rfbench.sketches.base import ComplexClosedForm, FeatureMap, Sketch
 from rfbench.sketches.directions import HAAR, HADAMARD, INDEPENDENT, Directions
@@ -41,6 +42,8 @@ class Fourier(Sketch):
 
     def radius(self, d: int, D: int, rng: np.random.Generator) -> Array:
         """ϱ of D frequencies."""
+        if isinstance(self.kernel, Bessel):
+            return np.full(D, np.sqrt(d / self.kernel.l2))
         return self.directions.norms(d, D, rng) * scales(self.kernel, D, rng)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
@@ -111,9 +114,9 @@ class RealFourierMap(FourierMap):
 
 
 KINDS = {
-    "rff": (INDEPENDENT, "closed form", "d D"),
-    "orf": (HAAR, "Monte Carlo", "d D"),
-    "sorf": (HADAMARD, "Monte Carlo", "D log d"),
+    "rff": (INDEPENDENT, (*ISOTROPIC, "bessel"), "closed form", "d D"),
+    "orf": (HAAR, (*ISOTROPIC, "bessel"), "Monte Carlo", "d D"),
+    "sorf": (HADAMARD, ISOTROPIC, "Monte Carlo", "D log d"),  # its sphere has padded columns
 }
 
 
@@ -126,7 +129,7 @@ def real_fourier(directions: Directions, kernel: Kernel) -> RealFourier:
 
 
 FAMILIES = {
-    variant + name: Family(partial(make, directions), ISOTROPIC, variance, cost)
-    for name, (directions, variance, cost) in KINDS.items()
+    variant + name: Family(partial(make, directions), kernels, variance, cost)
+    for name, (directions, kernels, variance, cost) in KINDS.items()
     for variant, make in (("", real_fourier), ("complex_", complex_fourier))
 }

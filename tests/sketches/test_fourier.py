@@ -19,6 +19,7 @@ KERNELS = {
     "matern32": make_kernel("matern", 3, nu=1.5, length_scale=0.8),
     "matern52": make_kernel("matern", 3, nu=2.5, length_scale=0.8),
     "laplacian": make_kernel("laplacian", 3, length_scale=1.1),
+    "bessel": make_kernel("bessel", 3, length_scale=1.1),
 }
 
 
