@@ -54,6 +54,11 @@ fig-%: $(READY)  ## a figure of a paper, such as fig-wacker-4.8 (PAPER=full for 
 table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/table$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
 
+# What the thesis took from Ohana et al.
+fig-wacker-6.2: fig-ohana-2 ;
+fig-wacker-6.3: fig-ohana-3 ;
+table-wacker-6.1: table-ohana-1 ;
+
 paper: $(READY)  ## every experiment, what is finished is found again; then ours beside the published numbers
 	@failed=; for name in $(EXPERIMENTS); do \
 	  echo "== $$name"; $(VENV)/bin/rfbench experiment=$$name size=$(PAPER) $(ARGS) || failed="$$failed $$name"; \

@@ -1,15 +1,18 @@
 """Blocks cover everything once; no number depends on their size or on the number of workers."""
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import zoo
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import Parallel, delayed
 
-from rfbench.blocks import scratch, spans
+from rfbench.blocks import regrouped, scratch, spans
 from rfbench.engines import Local
+from rfbench.engines.local import cores
 from rfbench.seeds import rng_for
 from rfbench.tasks.tiles import tiles
 
@@ -18,6 +21,28 @@ from rfbench.tasks.tiles import tiles
 def test_spans_cover_every_row_once(n, size):
     rows = [row for start, stop in spans(n, size) for row in range(start, stop)]
     assert rows == list(range(n))
+
+
+@given(lengths=st.lists(st.integers(0, 9), max_size=12), size=st.integers(1, 20))
+def test_regrouped_rows_are_the_same_in_full_blocks(lengths, size):
+    X, stops = np.arange(2 * sum(lengths)).reshape(-1, 2), np.cumsum([0, *lengths])
+    found = list(regrouped(((X[a:b], X[a:b, 0]) for a, b in pairwise(stops)), size))
+    assert [len(y) for _, y in found] == [stop - start for start, stop in spans(len(X), size)]
+    np.testing.assert_array_equal(np.concatenate([X[:0], *(rows for rows, _ in found)]), X)
+    assert all((rows[:, 0] == y).all() for rows, y in found)
+
+
+def test_joblib_and_its_workers_share_the_cores(monkeypatch):
+    """Two processes never have more threads than there are cores; words that are no numbers are passed over."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    alone = cores()
+    with Parallel(n_jobs=2) as jobs:
+        assert sum(jobs(delayed(cores)() for _ in range(2))) <= max(alone, 2)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert Local().workers == 1
+    for word in ("4,2", "0", str(alone + 1)):
+        monkeypatch.setenv("OMP_NUM_THREADS", word)
+        assert Local().workers == alone
 
 
 @given(n=st.integers(1, 2000))

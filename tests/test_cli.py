@@ -231,6 +231,23 @@ def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
     assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
 
 
+def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path):
+    """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is told."""
+    tables = []
+    for launcher in ("basic", "joblib"):
+        place = tmp_path / launcher
+        place.mkdir()
+        sweep = ("sketch=rademacher,tensorsrht", "dataset=digits,wine", "features=64", "seeds=2")
+        done = rfbench("-m", f"hydra/launcher={launcher}", *sweep, cwd=place)
+        assert done.returncode == 0, done.stderr
+        (path,) = place.glob("outputs/sweep/*/results.csv")
+        tables.append([r["value"] for r in read_rows(path) if r["unit"] != "s"])
+    assert tables[0] == tables[1]
+    done = rfbench("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
+    assert done.returncode == 1
+    assert "yacht-ctr_tensorsrht: dataset 'yacht' wants" in done.stderr
+
+
 def test_the_same_numbers_whatever_the_workers_and_blocks(rfbench, tmp_path):
     tables = []
     for options in ("engine.workers=1", "engine.workers=3", "block_rows=50"):

@@ -23,8 +23,10 @@ B = TypeVar("B")
 
 
 def cores() -> int:
-    """Cores this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores this process may use, where the system tells: no more than OMP_NUM_THREADS, which joblib sets in sweeps."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    share = os.environ.get("OMP_NUM_THREADS", "")
+    return min(found, int(share)) if share.isdigit() and int(share) else found
 
 
 class Local:
