@@ -112,16 +112,17 @@ def test_without_a_published_spread_ours_serves_both():
     assert found.z == pytest.approx(0.014 / np.sqrt(2 * 0.05**2 / 10 + 0.001**2 / 12))
 
 
-def test_verdicts_are_wrong_as_often_as_the_level_says():
+@pytest.mark.parametrize(("theirs", "ours"), [(34, 2), (10, 5), (5, 10)])
+def test_verdicts_are_wrong_as_often_as_the_level_says(theirs, ours):
     """And seldom right where the means differ: the control."""
     rng = np.random.default_rng(5)
     wrong, found = 0, 0
     for _ in range(2000):
-        a, b = rng.normal(1, 0.3, 10), rng.normal(1, 0.1, 5)
-        cell = replace(CELL, mean=b.mean(), std=b.std(ddof=1), count=5, unit=0.0)
-        ours = replace(OURS, mean=a.mean(), std=a.std(ddof=1))
-        wrong += verdict(cell, ours).verdict == DISAGREE
-        found += verdict(cell, replace(ours, mean=ours.mean + 0.5)).verdict == DISAGREE
+        a, b = rng.normal(1, 0.3, ours), rng.normal(1, 0.3, theirs)
+        cell = replace(CELL, mean=b.mean(), std=b.std(ddof=1), count=theirs, unit=0.0)
+        one = replace(OURS, mean=a.mean(), std=a.std(ddof=1), count=ours)
+        wrong += verdict(cell, one).verdict == DISAGREE
+        found += verdict(cell, replace(one, mean=one.mean + 1.5)).verdict == DISAGREE
     assert abs(wrong - 2000 * LEVEL) < 4 * np.sqrt(2000 * LEVEL)
     assert found > 1800
 

@@ -91,19 +91,21 @@ def objection(cell: Cell, ours: Ours) -> str:
 
 
 def tested(cell: Cell, ours: Ours) -> Verdict:
-    """Welch's test of the difference of two means: z by the degrees of freedom that the counts allow."""
+    """Student's test of two means of one law: with two seeds on one side Welch's errs in 8 of 100 equal cells."""
+    from scipy.stats import t
+
     if ours.std is None:
         return Verdict(cell, ours, NOT_COMPUTED, None, "one seed has no spread")
-    rule, std, count = "both spreads", cell.std, cell.count or 1
-    if std is None:
-        rule, std, count = ("our spread for both", ours.std, count)
-    errors = [ours.std / sqrt(ours.count), std / sqrt(count), cell.unit / sqrt(12)]
-    total = hypot(*errors)
+    rule, count, freedom, squares = "both spreads", cell.count or 1, ours.count - 1, (ours.count - 1) * ours.std**2
+    if cell.std is None:
+        rule = "our spread for both"
+    else:
+        freedom, squares = freedom + count - 1, squares + (count - 1) * cell.std**2
+    total = hypot(sqrt(squares / freedom * (1 / ours.count + 1 / count)), cell.unit / sqrt(12))
     if total == 0:
         return Verdict(cell, ours, NOT_COMPUTED, None, "neither has a spread")
     z = (ours.mean - cell.mean) / total
-    p = two_sided(z, errors, (ours.count - 1, count - 1))
-    return Verdict(cell, ours, AGREE if p >= LEVEL else DISAGREE, z, rule)
+    return Verdict(cell, ours, AGREE if 2 * t.sf(abs(z), freedom) >= LEVEL else DISAGREE, z, rule)
 
 
 def two_sided(z: float, errors: Sequence[float], freedoms: Sequence[int]) -> float:
