@@ -6,12 +6,14 @@ from gp import NOISE, REGRESSION, SIGNAL, X_NEW, Fixed, X, Y, features, posterio
 
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
+from rfbench.sketches import make_sketch
 from rfbench.sketches.exact import ExactMap, IdentityMap
 from rfbench.tasks import cholesky, gram, shelf
 from rfbench.tasks.dual import Dual
 from rfbench.tasks.posterior import Model
 from rfbench.tasks.primal import Primal
 from rfbench.tasks.shelf import Shelf
+from rfbench.tasks.stopwatch import Stopwatch
 
 
 def dense(features, c=0, model=REGRESSION, group=None):
@@ -169,3 +171,15 @@ def test_a_shelf_gives_back_what_was_put(memory, monkeypatch):
     assert (held.file is None) == (memory > 0)
     for place in range(3):
         np.testing.assert_array_equal(np.triu(held.get(place)), matrices[place].astype(np.float32))
+
+
+def test_a_gram_matrix_of_few_features_has_no_negative_eigenvalue():
+    """Of single precision: features of rows that are nearly alike, as those of the Naval data are."""
+    X = 1 + 0.01 * np.random.default_rng(0).standard_normal((5000, 4)).astype(np.float32)
+    drawn = make_sketch("rademacher", make_kernel("polynomial", 3)).sample(4, 64, np.random.default_rng(1))
+    with Local(2).running() as engine:
+        G, _ = gram.gram(drawn, [(X, np.ones(len(X)))], engine, Stopwatch())
+    Phi = drawn(X)
+    for matrix, least in ((G, -1e-13), (Phi.T @ Phi, -1e-10)):
+        values = np.linalg.eigvalsh(matrix.astype(float), "U")
+        assert (values[0] > least * values[-1]) == (matrix is G)

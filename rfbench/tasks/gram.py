@@ -1,8 +1,9 @@
 """Gram matrices of features, from rows that are seen once: ΦᴴΦ of all features, ΦΦᴴ of all rows.
 
-A product of one block is in the precision of the features, the sum over blocks in double.  Only tiles of the upper
-triangle are computed, each call of BLAS with one thread; blocks have fixed sizes and are summed in order.  So
-neither workers nor the blocks in which rows are read change a bit of ΦᴴΦ.
+A product of one block is in the precision of the features, the sum over blocks in double; so is a product of few
+features, which costs little and, in single precision, has negative eigenvalues that little noise does not hide.  Only
+tiles of the upper triangle are computed, each call of BLAS with one thread; blocks have fixed sizes and are summed in
+order.  So neither workers nor the blocks in which rows are read change a bit of ΦᴴΦ.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,7 @@ def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watc
     r: Any = np.zeros(features.D, wide(features))
     for Phi, y in filled(features, blocks, engine, watch):
         r = r if r.ndim == y.ndim else np.zeros((features.D, y.shape[1]), r.dtype)
+        Phi = Phi if features.D > TILE else Phi.astype(G.dtype, copy=False)
 
         def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y, r: Array = r) -> None:
             left = Phi[:, ij[0]].conj().T
