@@ -110,6 +110,9 @@ def test_without_a_published_spread_ours_serves_both():
     found = verdict(replace(CELL, std=None), OURS)
     assert found.reason == "our spread for both"
     assert found.z == pytest.approx(0.014 / np.sqrt(2 * 0.05**2 / 10 + 0.001**2 / 12))
+    few = verdict(replace(CELL, std=None), replace(OURS, count=2))
+    assert few.verdict == NOT_COMPUTED
+    assert "2 seeds have too little" in few.reason
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(34, 2), (10, 5), (5, 10)])

@@ -9,6 +9,7 @@ from rfbench.reports.published import Cell
 
 AGREE, DISAGREE, NOT_COMPUTED = "agree", "disagree", "not computed"
 LEVEL = 0.01  # of the two-sided test
+FEWEST = 3  # seeds whose spread serves both sides: of two, hardly any difference would be too large
 ENOUGH = 1000  # rows: a mean over a million pairs is that of all pairs
 KERNEL_ERRORS = ("rel_frobenius", "rel_frobenius_complex", "rel_spectral")
 KEYS = ("data set", "preparation", "kernel", "degree", "sketch", "number of features", "metric")
@@ -96,6 +97,10 @@ def tested(cell: Cell, ours: Ours) -> Verdict:
 
     if ours.std is None:
         return Verdict(cell, ours, NOT_COMPUTED, None, "one seed has no spread")
+    if cell.std is None and ours.count < FEWEST:
+        return Verdict(
+            cell, ours, NOT_COMPUTED, None, f"they print no spread, and {ours.count} seeds have too little of one"
+        )
     rule, count, freedom, squares = "both spreads", cell.count or 1, ours.count - 1, (ours.count - 1) * ours.std**2
     if cell.std is None:
         rule = "our spread for both"
