@@ -14,7 +14,7 @@ from pathlib import Path
 from rfbench.reports.ours import Ours
 from rfbench.reports.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, two_sided
 
-PATTERNS = ("dataset", "prepare", "kernel", "degree", "features")
+PATTERNS = ("dataset", "prepare", "task", "kernel", "degree", "features")
 Setting = tuple[str, ...]
 
 
@@ -26,6 +26,7 @@ class Claim:
     claim: str
     dataset: str
     prepare: str
+    task: str
     kernel: str
     degree: str
     features: str
