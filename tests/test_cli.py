@@ -231,7 +231,7 @@ def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
     assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
 
 
-def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path):
+def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path, monkeypatch):
     """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is told."""
     tables = []
     for launcher in ("basic", "joblib"):
@@ -243,6 +243,8 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path):
         (path,) = place.glob("outputs/sweep/*/results.csv")
         tables.append([r["value"] for r in read_rows(path) if r["unit"] != "s"])
     assert tables[0] == tables[1]
+    monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
     done = rfbench("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
     assert done.returncode == 1
     assert "yacht-ctr_tensorsrht: dataset 'yacht' wants" in done.stderr

@@ -176,7 +176,7 @@ def test_a_number_of_the_kernel_is_chosen_on_rows_left_out(monkeypatch):
 
 
 def test_a_penalty_that_is_lost_in_rounding_is_no_answer():
-    phi = features(150, "real")
+    phi = features(600, "real")  # more than a tile: their products are in single precision
     phi.dtype = np.dtype(np.float32)  # of rank 90: the rest is rounding, of either sign
     split = split_of(NUMBERS, None, np.float32)
     with pytest.raises(
