@@ -1,6 +1,5 @@
 """The command as a user types it: answers, mistakes, sweeps."""
 
-import csv
 import resource
 import subprocess
 import sys
@@ -52,32 +51,6 @@ def test_the_kernel_follows_the_sketch_unless_asked_otherwise(rfbench):
     assert "name: gaussian" in rfbench("sketch=exact", "kernel=gaussian", "--cfg", "job").stdout
 
 
-def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path):
-    bad = tmp_path / "bad.npy"
-    np.save(bad, np.ones((40, 5)))
-    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
-    assert rfbench("data", "add", bad, "--name", "fine", "--task", "regression", env=env).returncode == 0
-    (stored,) = (tmp_path / "cache").rglob("X.npy")
-    spoiled = np.load(stored)
-    spoiled[3, 1] = np.nan
-    np.save(stored, spoiled)
-    done = rfbench("-m", "dataset=digits,fine", "sketch=rademacher,tensorsrht", "features=64", "seeds=2", env=env)
-    assert done.returncode == 1
-    assert "row 4, column 2" in done.stderr
-    assert "Traceback" not in done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
-    rows = read_rows(joined)
-    failed = [r for r in rows if r["status"] == "failed"]
-    assert {r["dataset"] for r in failed} == {"fine"}
-    assert all(r["value"] == "" and "nan" in r["message"] for r in failed)
-    assert {(r["dataset"], r["sketch"]) for r in rows if r["status"] == "ok"} == {
-        ("digits", "rademacher"),
-        ("digits", "tensorsrht"),
-    }
-    assert (joined.parent / "figure.png").exists()
-    one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
-
-
 def test_a_second_run_leaves_the_first_one_alone(rfbench, tmp_path):
     words = ("seeds=1", "features=64")
     assert rfbench(*words).returncode == 0
@@ -108,17 +81,6 @@ def test_zero_variance_is_not_a_ratio(rfbench, tmp_path):
     assert {r["metric"] for r in read_rows(path)} == {"variance_closed_form", "variance_empirical"}
 
 
-def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, tmp_path):
-    done = rfbench(
-        "-m", "sketch=hierarchical", "sketch.base=tensorsrht,rademacher", "kernel.bias=1,0.5", "features=64", "seeds=1"
-    )
-    assert done.returncode == 0, done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
-    rows = read_rows(joined)
-    assert {r["sketch"] for r in rows} == {"hierarchical(tensorsrht)", "hierarchical(rademacher)"}
-    assert {r["kernel"] for r in rows} == {"polynomial", "polynomial(bias=0.5)"}
-
-
 def test_one_and_one_point_zero_are_the_same_experiment(rfbench, tmp_path):
     for bias in ("1", "1.0"):
         assert rfbench(f"kernel.bias={bias}", "features=64", "seeds=1").returncode == 0
@@ -135,13 +97,6 @@ def test_a_mistake_deletes_nothing_of_the_user(rfbench, tmp_path):
         "kernel.a",
     )
     assert (directory / "notes.txt").read_text() == "mine"
-
-
-def test_a_shared_number_of_features_is_counted_once(rfbench, tmp_path):
-    assert rfbench("-m", "features=[64,128],[128,256]", "seeds=2").returncode == 0
-    (summary,) = tmp_path.glob("outputs/sweep/*/summary.csv")
-    with open(summary) as file:
-        assert {row["count"] for row in csv.DictReader(file)} == {"2"}
 
 
 def test_a_directory_with_a_difficult_name(rfbench, tmp_path):
@@ -218,36 +173,6 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, tmp_path):
     assert (kept > len(before.splitlines())) == (room > 10_000)
     assert rfbench("seeds=20", *words).returncode == 0
     assert len(read_rows(path)) == 20 * 8 * 4
-
-
-def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
-    done = rfbench("experiment=wacker/fig4_1", "dataset=digits", "degree=3,6")
-    assert done.returncode == 0, done.stderr
-    (joined,) = (
-        p for p in tmp_path.glob("outputs/wacker/fig4_1/*/results.csv") if (p.parent / "multirun.yaml").exists()
-    )
-    rows = read_rows(joined)
-    assert {r["degree"] for r in rows} == {"3", "6"}
-    assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
-
-
-def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path, monkeypatch):
-    """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is told."""
-    tables = []
-    for launcher in ("basic", "joblib"):
-        place = tmp_path / launcher
-        place.mkdir()
-        sweep = ("sketch=rademacher,tensorsrht", "dataset=digits,wine", "features=64", "seeds=2")
-        done = rfbench("-m", f"hydra/launcher={launcher}", *sweep, cwd=place)
-        assert done.returncode == 0, done.stderr
-        (path,) = place.glob("outputs/sweep/*/results.csv")
-        tables.append([r["value"] for r in read_rows(path) if r["unit"] != "s"])
-    assert tables[0] == tables[1]
-    monkeypatch.delenv("RFBENCH_DATA", raising=False)
-    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
-    done = rfbench("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
-    assert done.returncode == 1
-    assert "yacht-ctr_tensorsrht: dataset 'yacht' wants" in done.stderr
 
 
 def test_the_same_numbers_whatever_the_workers_and_blocks(rfbench, tmp_path):
