@@ -44,3 +44,14 @@ def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     if held is None or held.size < size:
         held = _buffers.__dict__[role] = np.empty(size, np.uint8)
     return held[:size].view(dtype).reshape(shape)
+
+
+def columns_of(X: np.ndarray, dtype: Any) -> np.ndarray:
+    """X transposed, (d, n), in this thread's buffers."""
+    n, d = X.shape
+    # Rows that are a power of two apart fall on the same few lines of the cache; some columns more part them.
+    rows = scratch("rows", (n, d + 16), X.dtype)[:, :d]
+    rows[...] = X
+    columns = scratch("columns", (d, n), dtype)
+    columns[...] = rows.T
+    return columns

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import spans
+from rfbench.blocks import scratch, spans
 
 Array = NDArray[Any]
 
@@ -49,6 +49,13 @@ class FeatureMap(ABC):
             self.write(X[start:stop], out[start:stop])
         return out
 
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        """Φ of at most `chunk` rows by ranges of features, each in a buffer that the next may overwrite."""
+        b, role = len(X), f"tile of {type(self).__name__}"
+        Phi = scratch(role, (self.D, b), self.dtype).T if self.order == "F" else scratch(role, (b, self.D), self.dtype)
+        self.write(X, Phi)
+        yield slice(0, self.D), Phi
+
     def parts(self) -> Iterator["FeatureMap"]:
         """Maps whose features, side by side, are these: for those with more than memory holds for many rows."""
         yield self
@@ -60,6 +67,17 @@ class FeatureMap(ABC):
     def paired(self, Phi: Array, Psi: Array) -> Array:
         """k̂ of row i with row i, (n, 1), or the entries of its p × p matrix, (n, p²)."""
         return np.einsum("pf,pf->p", Phi, Psi.conj())[:, None]
+
+
+class Tiled(FeatureMap):
+    """A map that makes few features at a time, so that all it takes for them stays in the cache."""
+
+    @abstractmethod
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]: ...
+
+    def write(self, X: Array, out: Array) -> None:
+        for features, Phi in self.tiles(X):
+            out[:, features] = Phi
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import scratch, spans
+from rfbench.blocks import columns_of, scratch, spans
 from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.hadamard import padded, transform
 from rfbench.sketches.weights import gaussian, rademacher
@@ -95,13 +95,12 @@ class HadamardMap(FeatureMap):
 
     def write(self, X: Array, out: Array) -> None:
         h = self.signs.shape[2]
-        U, spare = (scratch(role, (h, len(X)), self.dtype) for role in ("transform", "spare"))
+        U, spare = scratch("transforms", (2, h, len(X)), self.dtype)
+        columns = columns_of(X, self.dtype)
         for (start, stop), signs in zip(spans(self.D, h), self.signs, strict=True):
-            V, other = U, spare
-            np.multiply(X.T, signs[0, : self.d, None], out=V[: self.d])
+            np.multiply(columns, signs[0, : self.d, None], out=U[: self.d])
             for i in range(3):
                 if i:
-                    V *= signs[i, :, None]
-                done = transform(V, other, h if i else self.d)
-                V, other = done, other if done is V else V
-            np.multiply(V[: stop - start], self.scales[start:stop, None], out=out.T[start:stop])
+                    U *= signs[i, :, None]
+                U, spare = transform(U, spare, h if i else self.d)
+            np.multiply(U[: stop - start], self.scales[start:stop, None], out=out.T[start:stop])

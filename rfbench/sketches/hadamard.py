@@ -40,8 +40,8 @@ def factors(d: int) -> tuple[int, ...]:
     return (1 << inner, *(8,) * odd, *(4,) * ((bits - inner - 3 * odd) // 2))
 
 
-def transform(U: Array, spare: Array, rows: int) -> Array:
-    """H U for U of shape (d, b) whose first rows count and the others are taken as zero.
+def transform(U: Array, spare: Array, rows: int) -> tuple[Array, Array]:
+    """H U for U of shape (d, b) whose first rows count and the others are taken as zero, and what is spare then.
 
     The result is in U or in spare, and the other is overwritten.  Inner factors come first, so that a block of zeros
     stays one until the outermost.
@@ -57,4 +57,4 @@ def transform(U: Array, spare: Array, rows: int) -> Array:
         U, spare = spare, U
         right *= size
         rows = blocks * right
-    return U
+    return U, spare

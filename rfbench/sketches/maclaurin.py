@@ -6,7 +6,7 @@ with Φₙ a sketch of ⟨x, y⟩ⁿ of Dₙ features [Wacker 2022, Algorithm 6;
 is exact and takes one feature of D.  Here is what random and optimized Maclaurin sketches share.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,9 @@ class SeriesMap(Concatenated):
         self.kernel = kernel
         self.weighted = type(kernel).radial is not DotProductKernel.radial
 
-    def write(self, X: Array, out: Array) -> None:
-        super().write(X, out)
-        if self.weighted:
-            out *= self.kernel.radial(X).astype(self.weights.dtype)[:, None]
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        radial = self.kernel.radial(X).astype(self.weights.dtype)[:, None] if self.weighted else None
+        for features, Phi in super().tiles(X):
+            if radial is not None:
+                Phi *= radial
+            yield features, Phi

@@ -80,13 +80,12 @@ class ProductMap(FeatureMap):
         return product
 
     def write(self, X: Array, out: Array) -> None:
-        multiply(self.factors(X), len(self.W), out)
+        out[...] = multiplied(self.factors(X))
 
 
-def multiply(factors: Iterator[Array], p: int, out: Array) -> None:
-    """The product of p factors; all but the last product are in the array of the first."""
+def multiplied(factors: Iterator[Array]) -> Array:
+    """The product of the factors, in the array of the first."""
     product = next(factors)
-    if p == 1:
-        out[...] = product
-    for i, factor in enumerate(factors, 2):
-        np.multiply(product, factor, out=out if i == p else product)
+    for factor in factors:
+        product *= factor
+    return product

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import scratch
+from rfbench.blocks import columns_of
 from rfbench.checks import require
 from rfbench.kernels.polynomial import AffinePower
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.family import POWERS, Family
+from rfbench.sketches.product import multiplied
 from rfbench.sketches.weights import COMPLEX_RADEMACHER, RADEMACHER, Law
 from rfbench.sketches.wrappers import affine, complex_to_real
 
@@ -63,8 +64,7 @@ class TensorSketchMap(FeatureMap):
         """FFT(Cᵢx) for i = 1..p, (frequencies, b)."""
         from scipy import fft
 
-        columns = scratch("columns", (self.d, len(X)), X.dtype)
-        columns[...] = X.T
+        columns = columns_of(X, X.dtype)
         for real, *imaginary in self.sketches:
             if imaginary:
                 yield fft.fft(real @ columns + 1j * (imaginary[0] @ columns), axis=0, overwrite_x=True)
@@ -79,11 +79,7 @@ class TensorSketchMap(FeatureMap):
         return fft.irfft(product, n=self.D, axis=0, overwrite_x=True).T
 
     def write(self, X: Array, out: Array) -> None:
-        factors = self.factors(X)
-        product = next(factors)
-        for factor in factors:
-            product *= factor
-        out[...] = self.finish(product)
+        out[...] = self.finish(multiplied(self.factors(X)))
 
 
 def _make(name: str, kernel: AffinePower) -> Sketch:

@@ -7,20 +7,22 @@ once per degree, so p transforms of size d serve any D.  Stacked: ⌈D/d⌉ inde
 (Algorithm 2).  For D ≤ d they are the same.  x is padded with zeros to a power of two here and nowhere else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.blocks import scratch, spans
+from rfbench.blocks import columns_of, scratch, spans
 from rfbench.kernels.base import inner
-from rfbench.sketches.base import FeatureMap
+from rfbench.sketches.base import FeatureMap, Tiled
 from rfbench.sketches.hadamard import padded, transform
-from rfbench.sketches.product import ProductSketch, multiply
+from rfbench.sketches.product import ProductSketch, multiplied
 from rfbench.sketches.wrappers import Concatenated
 
 Array = NDArray[Any]
+
+TILE = 2048  # features made at once: their factors are read and written in the cache, for any D
 
 
 class TensorSRHT(ProductSketch):
@@ -86,7 +88,7 @@ def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArra
     return found[:, rng.permutation(found.shape[1])[:D]]
 
 
-class TensorSRHTMap(FeatureMap):
+class TensorSRHTMap(Tiled):
     """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies whole runs."""
 
     order = "F"
@@ -95,26 +97,33 @@ class TensorSRHTMap(FeatureMap):
         self.signs, self.index = signs, index  # (p, d), (p, D)
         self.d, self.D, self.dtype = signs.shape[1], index.shape[1], signs.dtype
 
+    def transforms(self, X: Array) -> Iterator[Array]:
+        """H Dᵢ x for i = 1..p, (h, b), all kept where there is more than one tile."""
+        columns, real = columns_of(X, self.dtype), self.signs.real.dtype
+        kept = len(self.signs) if self.D > TILE else 1
+        *blocks, spare = scratch("transforms", (kept + 1, padded(self.d), len(X)), self.dtype).view(real)
+        for i, signs in enumerate(self.signs):
+            U = blocks[i % kept]
+            np.multiply(columns, signs[:, None], out=U[: self.d].view(self.dtype))
+            # H mixes rows, not the halves of a number: a complex block is a real one, twice as wide.
+            U, spare = transform(U, spare, self.d)
+            blocks[i % kept] = U
+            yield U.view(self.dtype)
+
+    def gathered(self, transforms: Iterable[Array], features: slice) -> Iterator[Array]:
+        """The features' rows of each transform, those of the first in an array of its own."""
+        for i, (U, index) in enumerate(zip(transforms, self.index[:, features], strict=True)):
+            into = scratch("factor" if i else "product", (len(index), U.shape[1]), self.dtype)
+            yield np.take(U, index, axis=0, out=into, mode="clip")
+
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        transforms = self.transforms(X) if self.D <= TILE else list(self.transforms(X))
+        for features in (slice(*span) for span in spans(self.D, TILE)):
+            yield features, multiplied(self.gathered(transforms, features)).T
+
     def factors(self, X: Array) -> Iterator[Array]:
         """Pᵢ H Dᵢ x for i = 1..p, (D, b), the first in an array of its own."""
-        b, h = len(X), padded(self.d)
-        columns = scratch("columns", (self.d, b), X.dtype)
-        columns[...] = X.T
-        U, spare = (scratch(role, (h, b), self.dtype) for role in ("transform", "spare"))
-        for i, (signs, index) in enumerate(zip(self.signs, self.index, strict=True)):
-            into = scratch("factor" if i else "product", (self.D, b), self.dtype)
-            yield np.take(_project(columns, signs, U, spare), index, axis=0, out=into, mode="clip")
+        return self.gathered(self.transforms(X), slice(None))
 
     def finish(self, product: Array) -> Array:
         return product.T
-
-    def write(self, X: Array, out: Array) -> None:
-        multiply(self.factors(X), len(self.index), out.T)
-
-
-def _project(columns: Array, signs: Array, U: Array, spare: Array) -> Array:
-    """H D x, in U or spare.  H mixes rows, not the halves of a number: a complex block is a real one, twice as wide."""
-    d, real = len(signs), signs.real.dtype
-    for half in ("real", "imag") if np.iscomplexobj(signs) else ("real",):
-        np.multiply(columns, getattr(signs, half)[:, None], out=getattr(U, half)[:d])
-    return transform(U.view(real), spare.view(real), d).view(U.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import scratch
-from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap, Sketch
+from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap, Sketch, Tiled
 
 Array = NDArray[Any]
 
@@ -47,17 +47,18 @@ def complex_to_real(base: Sketch) -> ComplexToReal:
     return (ComplexToRealClosedForm if isinstance(base, ComplexClosedForm) else ComplexToReal)(base)
 
 
-class ComplexToRealMap(FeatureMap):
+class ComplexToRealMap(Tiled):
     def __init__(self, base: FeatureMap) -> None:
         self.base, self.order = base, base.order
         self.d, self.D, self.dtype = base.d, 2 * base.D, np.empty(0, base.dtype).real.dtype
 
-    def write(self, X: Array, out: Array) -> None:
-        half = self.D // 2
-        Phi = scratch("complex", (half, len(X)) if self.order == "F" else (len(X), half), self.base.dtype)
-        Phi = Phi.T if self.order == "F" else Phi
-        self.base.write(X, Phi)
-        out[:, :half], out[:, half:] = Phi.real, Phi.imag
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        for features, Phi in self.base.tiles(X):
+            # Numbers two apart are brought together in the cache: to memory only whole runs go.
+            half = np.ndarray(Phi.shape, self.dtype, scratch("half", Phi.shape, self.dtype), order=self.order)
+            for part, first in ((Phi.real, 0), (Phi.imag, self.base.D)):
+                half[...] = part
+                yield slice(first + features.start, first + features.stop), half
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class AffineMap(FeatureMap):
         return (AffineMap(part, self.d, self.gamma, self.bias) for part in self.base.parts())
 
 
-class Concatenated(FeatureMap):
+class Concatenated(Tiled):
     """Independent maps side by side, each times its weight."""
 
     def __init__(self, maps: Sequence[FeatureMap], weights: Array) -> None:
@@ -124,10 +125,10 @@ class Concatenated(FeatureMap):
         self.d, self.D = maps[0].d, sum(part.D for part in maps)
         self.dtype, self.order = maps[0].dtype, maps[0].order
 
-    def write(self, X: Array, out: Array) -> None:
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
         start = 0
         for part, weight in zip(self.maps, self.weights, strict=True):
-            into = out[:, start : start + part.D]
-            part.write(X, into)
-            into *= float(weight)  # a NumPy scalar would make this a loop in double precision
+            for features, Phi in part.tiles(X):
+                Phi *= float(weight)  # a NumPy scalar would make this a loop in double precision
+                yield slice(start + features.start, start + features.stop), Phi
             start += part.D

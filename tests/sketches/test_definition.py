@@ -7,8 +7,9 @@ from scipy.linalg import hadamard
 
 from rfbench.sketches.hadamard import factors, padded, transform
 from rfbench.sketches.product import ProductSketch
-from rfbench.sketches.tensor_srht import StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.tensor_srht import TILE, StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER
+from rfbench.sketches.wrappers import ComplexToRealMap
 
 LAWS = {
     "gaussian": GAUSSIAN,
@@ -34,6 +35,18 @@ def test_tensorsrht_features(wine, law, p, D):
     np.testing.assert_allclose(features(wine), expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("law", ["rademacher", "crademacher"])
+@pytest.mark.parametrize("d", [60, 200])  # transforms of two and of three factors, which end in different buffers
+def test_tensorsrht_features_of_several_tiles(law, d):
+    X = np.random.default_rng(1).standard_normal((3, d))
+    features = TensorSRHT(3, LAWS[law]).sample(d, 2 * TILE + 5, np.random.default_rng(0), np.float64)
+    expected = oracles.srht_features(X, features.signs, features.index)
+    np.testing.assert_allclose(features(X), expected, atol=1e-11)
+    if law == "crademacher":
+        halves = np.hstack((expected.real, expected.imag))
+        np.testing.assert_allclose(ComplexToRealMap(features)(X), halves, atol=1e-11)
+
+
 @pytest.mark.parametrize("D", [10, 16, 40])
 def test_upsampled_indices_are_balanced(D):
     index = TensorSRHT(4, RADEMACHER).sample(13, D, np.random.default_rng(0)).index
@@ -54,7 +67,7 @@ def test_hadamard_by_products(d):
     U = np.random.default_rng(0).standard_normal((d, 3))
     assert np.prod(factors(d)) == d
     assert max(factors(d)) <= 16
-    np.testing.assert_allclose(transform(U.copy(), np.empty_like(U), d), hadamard(d) @ U, atol=1e-9)
+    np.testing.assert_allclose(transform(U.copy(), np.empty_like(U), d)[0], hadamard(d) @ U, atol=1e-9)
 
 
 @pytest.mark.parametrize(("d", "rows"), [(2, 1), (64, 33), (128, 65), (512, 1), (512, 257), (2048, 1025), (8192, 4500)])
@@ -62,7 +75,7 @@ def test_hadamard_of_padding_needs_no_zeros(d, rows):
     U = np.full((d, 2), np.nan)  # whatever a buffer held before
     U[:rows] = np.random.default_rng(0).standard_normal((rows, 2))
     wanted = hadamard(d)[:, :rows] @ U[:rows]
-    np.testing.assert_allclose(transform(U, np.full_like(U, np.nan), rows), wanted, atol=1e-9)
+    np.testing.assert_allclose(transform(U, np.full_like(U, np.nan), rows)[0], wanted, atol=1e-9)
 
 
 def test_padding_is_the_next_power_of_two():
