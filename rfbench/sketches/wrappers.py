@@ -52,6 +52,10 @@ class ComplexToRealMap(Tiled):
         self.base, self.order = base, base.order
         self.d, self.D, self.dtype = base.d, 2 * base.D, np.empty(0, base.dtype).real.dtype
 
+    @property
+    def chunk(self) -> int:
+        return self.base.chunk
+
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
         for features, Phi in self.base.tiles(X):
             # Numbers two apart are brought together in the cache: to memory only whole runs go.
@@ -109,6 +113,10 @@ class AffineMap(FeatureMap):
         self.base, self.d, self.gamma, self.bias = base, d, gamma, bias
         self.D, self.dtype, self.order = base.D, base.dtype, base.order
 
+    @property
+    def chunk(self) -> int:
+        return self.base.chunk
+
     def write(self, X: Array, out: Array) -> None:
         rows = scratch("augmented", (len(X), self.base.d), np.empty(0, self.dtype).real.dtype)
         self.base.write(augment(X, rows, self), out)
@@ -124,6 +132,10 @@ class Concatenated(Tiled):
         self.maps, self.weights = maps, weights
         self.d, self.D = maps[0].d, sum(part.D for part in maps)
         self.dtype, self.order = maps[0].dtype, maps[0].order
+
+    @property
+    def chunk(self) -> int:
+        return min(part.chunk for part in self.maps)
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
         start = 0
