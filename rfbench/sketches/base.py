@@ -16,9 +16,9 @@ from rfbench.blocks import scratch, spans
 
 Array = NDArray[Any]
 
-# Rows worked on at once.  Feature-major maps gather runs of so many bytes from transforms that have to stay in the
-# cache; products with dense weights need many rows to be worth the packing of the weights.
-RUN, ROWS = 512, 256
+# Rows worked on at once.  What feature-major maps hold of them has to stay in the cache; products with dense weights
+# need many rows to be worth the packing of the weights.
+CHUNK = {"F": 64, "C": 256}
 
 
 class FeatureMap(ABC):
@@ -36,7 +36,7 @@ class FeatureMap(ABC):
     @property
     def chunk(self) -> int:
         """Rows worked on at once."""
-        return RUN // self.dtype.itemsize if self.order == "F" else ROWS
+        return CHUNK[self.order]
 
     def empty(self, n: int) -> Array:
         """An array for n rows of Φ in the map's own layout."""

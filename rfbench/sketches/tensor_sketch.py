@@ -60,10 +60,6 @@ class TensorSketchMap(FeatureMap):
         halves = (signs.real, signs.imag) if np.iscomplexobj(signs) else (signs,)
         self.sketches = [[counts(h, half[i]) for half in halves] for i, h in enumerate(hashes)]
 
-    @property
-    def chunk(self) -> int:
-        return super().chunk // 2  # as many frequencies as features, and complex
-
     def factors(self, X: Array) -> Iterator[Array]:
         """FFT(Cᵢx) for i = 1..p, (frequencies, b)."""
         from scipy import fft

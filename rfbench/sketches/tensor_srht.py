@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rfbench.blocks import columns_of, scratch, spans
 from rfbench.kernels.base import inner
 from rfbench.sketches.base import FeatureMap, Tiled
-from rfbench.sketches.hadamard import padded, transform
+from rfbench.sketches.hadamard import padded, rows_at_once, transform
 from rfbench.sketches.product import ProductSketch, multiplied
 from rfbench.sketches.wrappers import Concatenated
 
@@ -96,6 +96,10 @@ class TensorSRHTMap(Tiled):
     def __init__(self, signs: Array, index: NDArray[np.integer]) -> None:
         self.signs, self.index = signs, index  # (p, d), (p, D)
         self.d, self.D, self.dtype = signs.shape[1], index.shape[1], signs.dtype
+
+    @property
+    def chunk(self) -> int:
+        return rows_at_once(padded(self.d), self.dtype)
 
     def transforms(self, X: Array) -> Iterator[Array]:
         """H Dᵢ x for i = 1..p, (h, b), all kept where there is more than one tile."""
