@@ -130,3 +130,13 @@ def test_rows_are_drawn_anew_for_every_seed(made):
         samples = [task.reference(made, kernel, seed, engine)[0] for seed in (0, 0, 1)]
     np.testing.assert_array_equal(samples[0], samples[1])
     assert not np.array_equal(samples[0], samples[2])
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_the_surrogate_meets_the_variance_of_whole_blocks(made, degree):
+    """Wacker 2022, Eq. D.4: equal for D ≤ 32 and whole blocks; one that ends early varies more."""
+    task, kernel = make_task("variance", draws=0, rows=40), make_kernel("polynomial", degree, bias=0.0)
+    for D, whole in ((1, True), (20, True), (32, True), (40, False), (64, True)):
+        _, found, _ = run(task, "stacked_tensorsrht", made, D=D, kernel=kernel)
+        over = found["variance_closed_form"] / found["variance_surrogate"]
+        assert (over == pytest.approx(1)) if whole else over > 1.001, D

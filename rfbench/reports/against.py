@@ -27,6 +27,7 @@ WORDS = {
     "rmse": "root mean squared error",
     "error": "misclassified fraction",
     "variance_closed_form": "variance",
+    "variance_surrogate": "convex surrogate of the variance",
     "kid_std": "standard deviation of KID",
     "fit_seconds": "seconds to fit",
     "transform_seconds": "seconds to make features",

@@ -19,7 +19,10 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import ClosedForm, Sketch
+from rfbench.sketches.allocation import Curve, Term
 from rfbench.sketches.exact import Exact, Identity
+from rfbench.sketches.hadamard import padded
+from rfbench.sketches.tensor_srht import StackedTensorSRHT
 from rfbench.tasks.base import Measure, Task, Trial
 
 Array = NDArray[Any]
@@ -67,6 +70,10 @@ class Variance(Task):
         exact = sketch.variance(X, X, trial.D) if isinstance(sketch, ClosedForm) else None
         if exact is not None:
             yield Measure("variance_closed_form", float(exact[i, j].mean()))
+        if isinstance(sketch, StackedTensorSRHT):  # what an allocation of Maclaurin features takes for it
+            h = padded(X.shape[1])
+            V, W = (r * float(sketch.variance(X, X, r)[i, j].mean()) for r in (1, h))
+            yield Measure("variance_surrogate", float(Curve(V, W, Term(sketch, 1, h))(np.array(trial.D))))
         if self.draws:
             empirical = self._monte_carlo(trial, X, i, j)
             yield Measure("variance_empirical", float(empirical.mean()))
