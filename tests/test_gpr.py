@@ -45,8 +45,10 @@ def test_scores_are_their_formulas():
     f = a[0] + np.sqrt(a[1]) * t
     wanted = w @ (negative_log_likelihood(f, *b) - negative_log_likelihood(f, *a)) / w.sum()
     assert kl(*a, *b) == pytest.approx(wanted)
-    with pytest.raises(ArithmeticError, match="not above zero"):
-        kl(mean, variance, mean, 0 * variance)
+    assert kl(mean, 0 * variance, mean, variance).min() == np.inf  # an estimate without features
+    for pair in ((variance, 0 * variance), (-variance, variance)):
+        with pytest.raises(ArithmeticError, match="not above zero"):
+            kl(mean, pair[0], mean, pair[1])
 
 
 def test_the_grid_is_refitting_for_every_noise(made):

@@ -27,13 +27,14 @@ def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
 
 
 def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -> Array:
-    """Equation (3) of every number."""
-    if min(variance.min(), exact_variance.min()) <= 0:
+    """Equation (3) of every number; infinite where all features vanish, so that an estimate has no variance."""
+    if variance.min() < 0 or exact_variance.min() <= 0:
         raise ArithmeticError(
             "a posterior variance is not above zero, so kl is not defined; use dtype=float64 or a larger task.noise"
         )
     r = variance / exact_variance
-    return 0.5 * (r - 1 - np.log(r) + (exact_mean - mean) ** 2 / exact_variance)
+    with np.errstate(divide="ignore"):
+        return 0.5 * (r - 1 - np.log(r) + (exact_mean - mean) ** 2 / exact_variance)
 
 
 @dataclass
