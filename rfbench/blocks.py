@@ -49,9 +49,11 @@ def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 def columns_of(X: np.ndarray, dtype: Any) -> np.ndarray:
     """X transposed, (d, n), in this thread's buffers."""
     n, d = X.shape
-    # Rows that are a power of two apart fall on the same few lines of the cache; some columns more part them.
-    rows = scratch("rows", (n, d + 16), X.dtype)[:, :d]
-    rows[...] = X
     columns = scratch("columns", (d, n), dtype)
-    columns[...] = rows.T
+    if X.strides[0] > X.strides[1]:
+        # Rows that are a power of two apart fall on the same few lines of the cache; some columns more part them.
+        rows = scratch("rows", (n, d + 16), X.dtype)[:, :d]
+        rows[...] = X
+        X = rows
+    columns[...] = X.T
     return columns

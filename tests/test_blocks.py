@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
 
-from rfbench.blocks import regrouped, scratch, spans
+from rfbench.blocks import columns_of, regrouped, scratch, spans
 from rfbench.engines import Local
 from rfbench.engines.local import cores
 from rfbench.seeds import rng_for
@@ -21,6 +21,13 @@ from rfbench.tasks.tiles import tiles
 def test_spans_cover_every_row_once(n, size):
     rows = [row for start, stop in spans(n, size) for row in range(start, stop)]
     assert rows == list(range(n))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_columns_are_the_transpose_of_either_layout(order):
+    X = np.random.default_rng(0).standard_normal((70, 64)).astype(np.float32, order=order)
+    for rows in (X, X[3:50], X[::2], X[:1], X[:, :1]):
+        np.testing.assert_array_equal(columns_of(rows, np.complex64), rows.T)
 
 
 @given(lengths=st.lists(st.integers(0, 9), max_size=12), size=st.integers(1, 20))
