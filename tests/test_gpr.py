@@ -51,6 +51,17 @@ def test_scores_are_their_formulas():
             kl(mean, pair[0], mean, pair[1])
 
 
+def test_where_features_vanish_only_the_divergence_is_infinite():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((200, 4))
+    rows[::3] *= 50  # exp(-|x|^2/2), with which Maclaurin features are multiplied, is 0 there
+    split = dataset(rows, rng.standard_normal(200))
+    kernel = make_kernel("gaussian", 1, length_scale=1.0)
+    _, found = run("gpr", split, "random_maclaurin", 32, kernel=kernel, noise=0.1)
+    assert found["kl"] == np.inf
+    assert np.isfinite(found["mnll"])
+
+
 def test_the_grid_is_refitting_for_every_noise(made):
     """The one eigendecomposition picks what a new fit for each noise would, on the same rows."""
     kernel = make_kernel("gaussian", 1, length_scale=2.0)

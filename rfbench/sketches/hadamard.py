@@ -17,11 +17,6 @@ def padded(d: int) -> int:
     return 1 << (d - 1).bit_length()
 
 
-def rows_at_once(h: int, dtype: np.dtype[Any]) -> int:
-    """As many as leave a transform of theirs in the cache of one core, within what is worth a call."""
-    return min(max(32, 2**19 // (h * dtype.itemsize)), 128)
-
-
 @cache
 def _matrix(d: int, dtype: Any) -> Array:
     from scipy.linalg import hadamard

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rfbench.blocks import columns_of, scratch, spans
 from rfbench.kernels.base import inner
 from rfbench.sketches.base import FeatureMap, Tiled
-from rfbench.sketches.hadamard import padded, rows_at_once, transform
+from rfbench.sketches.hadamard import padded, transform
 from rfbench.sketches.product import ProductSketch, multiplied
 from rfbench.sketches.wrappers import Concatenated
 
@@ -99,7 +99,8 @@ class TensorSRHTMap(Tiled):
 
     @property
     def chunk(self) -> int:
-        return rows_at_once(padded(self.d), self.dtype)
+        # As many as leave a transform of theirs in the cache of one core, within what is worth a call.
+        return min(max(32, 2**19 // (padded(self.d) * self.dtype.itemsize)), 128)
 
     def transforms(self, X: Array) -> Iterator[Array]:
         """H Dᵢ x for i = 1..p, (h, b), all kept where there is more than one tile."""

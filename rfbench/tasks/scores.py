@@ -27,7 +27,7 @@ def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
 
 
 def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -> Array:
-    """Equation (3) of every number; infinite where all features vanish, so that an estimate has no variance."""
+    """Equation (3) of every number; infinite where the estimate has no variance."""
     if variance.min() < 0 or exact_variance.min() <= 0:
         raise ArithmeticError(
             "a posterior variance is not above zero, so kl is not defined; use dtype=float64 or a larger task.noise"
