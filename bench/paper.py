@@ -1,6 +1,7 @@
-"""docs/paper.md and docs/paper/compare.csv from what `make paper` left: the verdicts and seconds of every figure.
+"""docs/paper.md and docs/paper/ from what `make paper` left: verdicts and seconds of every figure, and its numbers.
 
-Seconds are the sum over the runs of an experiment.
+Seconds are the sum over the runs of an experiment.  Its numbers are means and deviations to four digits; the points of
+curves, hundreds to a figure, are left out.
 """
 
 import argparse
@@ -10,8 +11,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
+
 from rfbench.results.files import replace_file
 
+POINT = r"_[a-z]?\d{3,}$"
 SILENT = "runs; nothing published to compare with"
 
 
@@ -42,6 +46,17 @@ def renewed(line: str, outputs: Path, cells: list[dict[str, str]]) -> str:
     return f"| {figure} | `make {kind}-{paper}-{number}` | {shows} | {verdict} | {took} |"
 
 
+def keep(experiment: Path, docs: Path) -> None:
+    """The summary of the last whole run of an experiment."""
+    whole = [path for path in experiment.glob("*/summary.csv") if not path.with_name("run.json").exists()]
+    newest = max(whole or experiment.glob("*/summary.csv"), key=lambda path: path.stat().st_mtime, default=None)
+    if newest:
+        table = pd.read_csv(newest)
+        table = table[~table["metric"].str.contains(POINT)]
+        name = docs / experiment.parent.name / f"{experiment.name}.csv"
+        replace_file(name, table.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outputs", nargs="?", type=Path, default=Path("outputs"))
@@ -54,6 +69,8 @@ def main() -> None:
     replace_file(page, "\n".join(renewed(line, options.outputs, cells) for line in lines) + "\n")
     judged = [line for line in text.splitlines(keepends=True) if ",not computed," not in line]
     replace_file(options.docs / "paper" / "compare.csv", "".join(judged))
+    for experiment in options.outputs.glob("*/*/"):
+        keep(experiment, options.docs / "paper")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rfbench.results.rows import read_rows
-from rfbench.tasks.profile import pairs
+from rfbench.tasks.profile import density, pairs
 
 
 def points(path, name):
@@ -39,6 +39,51 @@ def test_variance_of_real_fourier_features_is_that_of_the_thesis(rfbench, tmp_pa
     t, k, variance = (points(only(tmp_path), name) for name in ("at", "kernel", "variance"))
     np.testing.assert_allclose(k, np.exp(-(t**2) / 2), atol=1e-12)
     np.testing.assert_allclose(variance, 2 * (0.5 + np.exp(-2 * t**2) / 2 - k**2), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["polynomial_sphere", "gaussian"])
+def test_series_of_a_profile_are_those_of_the_kernel(kernel, rfbench, tmp_path):
+    """Thesis 5.1 and 5.3.1, term by term, on the unit sphere: exp(−1) is the Gaussian kernel's factor there."""
+    words = {"polynomial_sphere": ("kernel.a=4", "degree=3"), "gaussian": ("kernel.length_scale=1",)}[kernel]
+    more = (
+        "sketch=random_maclaurin",
+        "features=8",
+        "seeds=1",
+        "task.of=estimate",
+        "task.along=sphere",
+        "task.series=3",
+    )
+    data = ("dataset=digits", "dataset.prepare=[unit_norm]", "task.reach=2")
+    done = rfbench("task=profile", f"kernel={kernel}", *data, *words, *more)
+    assert done.returncode == 0, done.stderr
+    t = points(only(tmp_path), "at")
+    s = 1 - t**2 / 2
+    terms = [np.exp(-1) * s**n / [1, 1, 2, 6][n] for n in range(4)]
+    if kernel == "polynomial_sphere":
+        terms = [[1, 3, 3, 1][n] * (s / 8) ** n * (7 / 8) ** (3 - n) for n in range(4)]
+    for n in (1, 2, 3):
+        np.testing.assert_allclose(points(only(tmp_path), f"series{n}"), np.sum(terms[: n + 1], 0), atol=1e-12)
+    if kernel == "polynomial_sphere":
+        np.testing.assert_allclose(points(only(tmp_path), "series3"), points(only(tmp_path), "kernel"), atol=1e-12)
+
+
+def test_density_counts_every_pair_once(wine):
+    t = np.linspace(0, 1.5, 16)
+    counted = np.zeros(17)  # the last one for all that are further apart
+    for i, x in enumerate(wine):
+        for y in wine[:i]:
+            counted[min(round(float(np.linalg.norm(x - y)) / 0.1), 16)] += 1
+    np.testing.assert_allclose(density(wine, t), counted[:-1] / counted.sum() / 0.1, atol=1e-12)
+    assert counted[0] == 0 < counted[-1]
+
+
+def test_series_and_distances_where_there_are_none_are_refused_in_words(rfbench):
+    done = rfbench("task=profile", "task.rows=100", "task.along=norm", "sketch=rademacher")
+    assert done.returncode == 2
+    assert "task.rows must be 0, or from 2 to 5000 along distance or sphere" in done.stderr
+    done = rfbench("task=profile", "task.series=3", "kernel=laplacian", "sketch=rff")
+    assert done.returncode == 2
+    assert "task.series is of kernels of the inner product, and kernel 'laplacian' is none" in done.stderr
 
 
 def test_terms_of_a_series_are_those_of_their_definition(rfbench, tmp_path, wine):

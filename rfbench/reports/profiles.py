@@ -1,6 +1,7 @@
 """Figures of functions: a kernel along pairs of rows, and the degrees of its Maclaurin series."""
 
 import re
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from rfbench.reports.axes import log_values
@@ -10,9 +11,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-POINT = r"^(at|kernel|variance|estimate)_t(\d{3})$"
+POINT = r"^(at|kernel|variance|estimate|density|series\d)_t(\d{3})$"
 TERM = r"^(variance|bias)_n(\d{3})$"
 ALONG = {"distance": "distance", "sphere": "distance on the unit sphere", "norm": "length of both rows"}
+SERIES = "#E69F00"
 KEYS = ["dataset", "task", "kernel", "degree", "sketch", "features"]
 
 
@@ -26,10 +28,10 @@ def profiles(summary: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def profile(ax: "Axes", part: "pd.DataFrame") -> None:
-    """The kernel in black [Wacker 2022, Fig. 2.1, 2.3 and 5.7]."""
+    """The kernel in black [Wacker 2022, Fig. 2.1, 2.3 and 5.7], over a histogram of distances [ibid., Fig. 5.6]."""
     for place, (sketch, curve) in enumerate(part.groupby("sketch", sort=False)):
         if not place:
-            ax.plot(curve["at"], curve["k"], color="black", label="kernel")
+            alone(ax, curve.dropna(axis=1, how="all"))
         for name, more in (("variance", {}), ("estimate", {"linestyle": "--"})):
             if name in curve and curve[name].notna().any():
                 style = line_style(str(sketch)) | {"marker": "", "label": f"{name}, {sketch}"} | more
@@ -38,6 +40,20 @@ def profile(ax: "Axes", part: "pd.DataFrame") -> None:
     angle = re.search(r"angle=([\d.]+)", options)
     along = next((word for key, word in ALONG.items() if f"along={key}" in options), ALONG["distance"])
     ax.set_xlabel(f"{along}, at {angle[1]}°" if angle else along)
+
+
+def alone(ax: "Axes", curve: "pd.DataFrame") -> None:
+    """What does not depend on the sketch."""
+    if "density" in curve:
+        behind = ax.twinx()
+        behind.bar(curve["at"], curve["density"], curve["at"].diff().iloc[-1], color="0.85")
+        behind.set_ylabel("density of pairs")
+        behind.grid(False)
+        ax.set_zorder(behind.get_zorder() + 1)
+        ax.patch.set_visible(False)
+    ax.plot(curve["at"], curve["k"], color="black", label="kernel")
+    for name, style in zip(sorted(map(str, curve.filter(like="series"))), cycle((":", "-.", "--", "-")), strict=False):
+        ax.plot(curve["at"], curve[name], color=SERIES, linestyle=style, label=f"series to degree {name[-1]}")
 
 
 def terms(summary: "pd.DataFrame") -> "pd.DataFrame":

@@ -1,7 +1,8 @@
 """Spherical random features for (1 − ‖x − y‖²/a²)ᵖ on the unit sphere [Pennington et al. 2015; Wacker 2022, 2.2.4].
 
 Fourier features whose radii have the density fitted in spherical_fit.py.  The polynomial kernel is none of R^d, so the
-estimate is biased: its mean is k̂(‖x − y‖) of the fit, and more features do not bring it nearer than that.
+estimate is biased: its mean is k̂(‖x − y‖) of the fit, and more features do not bring it nearer than that.  For a < 2
+the base 1 − ‖x − y‖²/a² is negative for far points, which no k̂ follows: there the bias is large [ibid., Fig. 2.3(c)].
 Directions are independent, or orthogonal by Hadamard matrices [ibid., 5.4.3]; those lie on the sphere of the padded
 columns, and so does the fit.
 """
@@ -33,8 +34,6 @@ class Spherical(Fourier):
     components: int = 10  # N of Eq. 2.29
 
     def __post_init__(self) -> None:
-        wanted = "at least 2 for spherical random features (below, 1 − ‖x − y‖²/a² is negative for far points)"
-        require(self.kernel.a >= 2, "kernel.a", wanted, self.kernel.a)
         require(self.components >= 1, "sketch.components", "at least 1", self.components)
 
     def radial(self, d: int) -> Radial:

@@ -2,6 +2,8 @@
 
 The pairs are (0, τu), or rows of length 1 at the distance τ, or rows of length τ at a fixed angle, in a random plane of
 as many columns as the data have [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  An estimate of many features shows its mean.
+Beside them, where asked for: the kernel's Maclaurin series up to each degree, and how often test rows are at such a
+distance [ibid., Fig. 5.6].
 """
 
 from collections.abc import Iterator
@@ -15,11 +17,13 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.kernels.base import DotProductKernel, squared_distances
 from rfbench.seeds import rng_for
 from rfbench.sketches import ClosedForm, Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 
 Array = NDArray[Any]
+Curves = dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Profile(Task):
     reach: float = 4.0
     angle: float = 0.0
     points: int = 41
+    series: int = 0
+    rows: int = 0
 
     def __post_init__(self) -> None:
         require(self.of in ("variance", "estimate"), "task.of", "variance or estimate", self.of)
@@ -39,14 +45,19 @@ class Profile(Task):
         most = 2 if self.along == "sphere" else np.inf
         require(0 < self.reach <= most and self.reach < np.inf, "task.reach", f"above 0, up to {most}", self.reach)
         require(2 <= self.points <= 999, "task.points", "from 2 to 999", self.points)
+        require(0 <= self.series <= 9, "task.series", "from 0 to 9", self.series)
+        good = self.rows == 0 or (2 <= self.rows <= 5000 and self.along != "norm")
+        require(good, "task.rows", "0, or from 2 to 5000 along distance or sphere", self.rows)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if self.of == "variance" and not isinstance(sketch, ClosedForm):
             return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
+        if self.series and not isinstance(kernel, DotProductKernel):
+            return f"task.series is of kernels of the inner product, and kernel '{kernel.name}' is none; use 0"
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array, Array]:
-        """(τ, x, y, k), a row for each point."""
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Curves]:
+        """x, y, and the curves that need no sketch, a row for each point."""
         d = split.test.sample(1, rng_for(seed, "profile"))[0].shape[1]
         if d < 2:
             raise InputError("task=profile needs a plane to move in, and these rows have one column")
@@ -55,10 +66,18 @@ class Profile(Task):
         X, Y = pairs(self.along, t, np.radians(self.angle))
         X, Y = X @ plane.T, Y @ plane.T
         k = np.array([kernel.gram(x[None], y[None])[0, 0] for x, y in zip(X, Y, strict=True)])
-        return t, X, Y, k
+        curves = {"at": t, "kernel": k}
+        if self.series:
+            assert isinstance(kernel, DotProductKernel)
+            sums = partial_sums(kernel, X, Y, self.series)
+            curves |= {f"series{n}": curve for n, curve in enumerate(sums) if n}
+        if self.rows:
+            rows, _ = split.test.sample(self.rows, rng_for(seed, "profile", "rows"))
+            curves["density"] = density(rows, t)
+        return X, Y, curves
 
-    def measure(self, trial: Trial, reference: tuple[Array, Array, Array, Array]) -> Iterator[Measure]:
-        t, X, Y, k = reference
+    def measure(self, trial: Trial, reference: tuple[Array, Array, Curves]) -> Iterator[Measure]:
+        X, Y, curves = reference
         if self.of == "variance":
             assert isinstance(trial.sketch, ClosedForm)
             found = trial.D * np.diag(trial.sketch.variance(X, Y, trial.D))
@@ -67,8 +86,8 @@ class Profile(Task):
             features = trial.draw(0)
             dtype = np.empty(0, features.dtype).real.dtype
             found = features.paired(*(features(rows.astype(dtype)) for rows in (X, Y))).real.ravel()
-            yield Measure("max_abs_error", float(np.abs(found - k).max()))
-        for name, values in (("at", t), ("kernel", k), (self.of, found)):
+            yield Measure("max_abs_error", float(np.abs(found - curves["kernel"]).max()))
+        for name, values in (curves | {self.of: found}).items():
             for i, value in enumerate(values):
                 yield Measure(f"{name}_t{i:03d}", float(value))
 
@@ -82,3 +101,18 @@ def pairs(along: str, t: Array, angle: float) -> tuple[Array, Array]:
         return np.stack((t, zero), 1), t[:, None] * [np.cos(angle), np.sin(angle)]
     between = 2 * np.arcsin(t / 2)  # the angle of a chord t
     return np.stack((one, zero), 1), np.stack((np.cos(between), np.sin(between)), 1)
+
+
+def partial_sums(kernel: DotProductKernel, X: Array, Y: Array, n: int) -> Array:
+    """Σ_{m ≤ n} a_m ⟨x, y⟩^m of every pair, times the kernel's factors, for n = 0 and up; (n + 1, pairs)."""
+    degrees = np.arange(n + 1)
+    terms = kernel.coefficients(degrees)[:, None] * np.einsum("ij,ij->i", X, Y) ** degrees[:, None]
+    return np.cumsum(terms, 0) * kernel.radial(X) * kernel.radial(Y)
+
+
+def density(X: Array, t: Array) -> Array:
+    """Of the distances of all pairs of rows, in cells around t; those beyond the last are counted, not shown."""
+    distances = np.sqrt(squared_distances(X, X)[np.triu_indices(len(X), 1)])
+    step = t[1] - t[0]
+    counts, _ = np.histogram(distances, np.append(t, t[-1] + step) - step / 2)
+    return counts / (len(distances) * step)
