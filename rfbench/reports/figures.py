@@ -70,7 +70,7 @@ def columns_of(panels: int, measures: int) -> int:
     """Several measures of one thing stand beside each other, up to four; else two or three panels do."""
     if 1 < measures <= 4:
         return measures
-    return 2 if panels == 4 else min(panels, 3)
+    return 2 if panels in (4, 8) else min(panels, 3)
 
 
 def choose(summary: "pd.DataFrame") -> tuple["pd.DataFrame", Callable[["Axes", "pd.DataFrame"], None]]:
