@@ -80,7 +80,7 @@ def test_the_exact_value_is_the_double_loop(block_bytes, monkeypatch):
     found, units, _ = run(split_of(X, Y), subsets=0)
     assert found["exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-10)
     assert "block_kid" not in found
-    assert units["kid"] == "unbiased MMD² × 1, degree 1 exact"
+    assert units["kid"] == "unbiased MMD² × 1, exact up to degree 1"
 
 
 def test_features_are_the_double_loop_over_their_products():
@@ -95,11 +95,13 @@ def test_features_are_the_double_loop_over_their_products():
         assert found["kid_std"] == pytest.approx(np.std(values, ddof=1), rel=1e-9)
 
 
+@pytest.mark.parametrize("exact_degree", [1, "auto"])
 @pytest.mark.parametrize("degree", [3, 6])
 @pytest.mark.parametrize("name", SKETCHES)
-def test_every_sketch_is_unbiased(name, degree):
+def test_every_sketch_is_unbiased(name, degree, exact_degree):
     """Also optimized_maclaurin, which for other tasks may leave out a degree."""
-    found, _, _ = run(split_of(*sets()), name, D=2 * D, degree=degree, resamples=200, subsets=0)
+    options = {"D": 2 * D, "degree": degree, "exact_degree": exact_degree}
+    found, _, _ = run(split_of(*sets()), name, resamples=200, subsets=0, **options)
     assert abs(z(found, 200)) < 4
 
 
@@ -110,7 +112,7 @@ def test_sketches_are_unbiased_without_what_is_known(name):
 
 
 @pytest.mark.parametrize("name", ["tensorsrht", "ctr_tensorsrht"])
-@pytest.mark.parametrize("exact_degree", [0, 1])
+@pytest.mark.parametrize("exact_degree", [0, 1, 2])
 def test_the_check_sees_the_biased_estimate(name, exact_degree, monkeypatch):
     """The negative control: with i = j counted in, as a V-statistic does, the same test must fail."""
     monkeypatch.setattr("rfbench.tasks.kid.squared_mmd", lambda x, y: _biased(x, y))
@@ -236,7 +238,7 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
     done = rfbench("task=kid", "task.x=real.npy", "task.y=fake.npy", "features=[32,64]", "seeds=1", "dtype=float64")
     assert done.returncode == 0, done.stderr
     for word in (
-        "kid [unbiased MMD² × 1, degree 1 exact]",
+        "kid [unbiased MMD² × 1, exact up to degree 1]",
         "kid_std [of 20 draws]",
         "100 subsets of 75",
         "real-fake",
@@ -262,7 +264,8 @@ MISTAKES = {
     ),
     "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
     "sketch=exact": "use a sketch with features",
-    "task.exact_degree=2": "task.exact_degree must be 0 or 1",
+    "task.exact_degree=3": "task.exact_degree must be 0, 1, 2 or auto",
+    "task.exact_degree=2 sketch=tensorsketch": "is of product and Maclaurin sketches of degree 3 and above; use auto",
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
 }

@@ -70,15 +70,16 @@ class MaclaurinSketch(Sketch):
             return f"complex-to-real sketches of this kernel need an even number of features; {D} were asked for"
         return f"this kernel needs at least {least} features; {D} were asked for" if least > D else None
 
-    def series(self, parts: Iterable[Part], d: int, rng: np.random.Generator, dtype: Any) -> FeatureMap:
+    def series(self, parts: Iterable[Part], d: int, rng: np.random.Generator, dtype: Any) -> "SeriesMap":
         """Equation (1)."""
         parts = [part for part in parts if part[1]]
         maps = [term(self.base, n).sketch.sample(d, D, rng, dtype) for n, D, _ in parts]
-        weights = [w for *_, w in parts]
+        degrees, weights = [n for n, *_ in parts], [w for *_, w in parts]
         if self.constant:
             maps.append(One(d, maps[0].dtype))
+            degrees.append(0)
             weights.append(self.kernel.coefficients(np.array([0]))[0])
-        return SeriesMap(maps, np.sqrt(weights).astype(dtype), self.kernel)
+        return SeriesMap(maps, np.sqrt(weights).astype(dtype), self.kernel, degrees)
 
 
 class One(FeatureMap):
@@ -94,9 +95,9 @@ class One(FeatureMap):
 class SeriesMap(Concatenated):
     """Equation (1)."""
 
-    def __init__(self, maps: list[FeatureMap], weights: Array, kernel: DotProductKernel) -> None:
+    def __init__(self, maps: list[FeatureMap], weights: Array, kernel: DotProductKernel, degrees: list[int]) -> None:
         super().__init__(maps, weights)
-        self.kernel = kernel
+        self.kernel, self.degrees = kernel, degrees
         self.weighted = type(kernel).radial is not DotProductKernel.radial
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:

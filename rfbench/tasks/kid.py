@@ -2,8 +2,8 @@
 
 Of the training against the test rows, or of two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Every one of
 `resamples` draws of the sketch is an unbiased estimate of the exact value for these rows, and their standard deviation
-that of one draw; what of the value needs no sketch is taken exactly (tangent.py).  Beside it: the exact value where
-neither set has more than `exact_rows`, and Block-MMD.
+that of one draw; what of the value needs no sketch is taken exactly (tangent.py, remainder.py).  Beside it: the exact
+value where neither set has more than `exact_rows`, and Block-MMD.
 """
 
 import hashlib
@@ -21,14 +21,16 @@ from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch
+from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
-from rfbench.tasks.tangent import tangent
+from rfbench.tasks.remainder import by_degrees, dearer, known_part
+from rfbench.tasks.tangent import Tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
+WIDE = 4096  # columns up to which the d² numbers of degree 2 are kept
 MAPS_BYTES = 1 << 29  # of draws held at once; more take another pass over the rows
 
 # Exact values and Block-MMD by what they depend on: the sketches of a sweep share them.
@@ -44,14 +46,14 @@ class KID(Task):
     y: str | None = None
     gamma: float | str = "1/d"  # what conf/kernel/polynomial.yaml takes
     p_min: int = 10  # what conf/sketch/optimized_maclaurin.yaml takes
-    exact_degree: int = 1
+    exact_degree: int | str = "auto"
     resamples: int = 20
     subsets: int = 100
     subset_rows: int | str = "auto"
     exact_rows: int = 10_000
 
     def __post_init__(self) -> None:
-        require(self.exact_degree in (0, 1), "task.exact_degree", "0 or 1", self.exact_degree)
+        require(self.exact_degree in (0, 1, 2, "auto"), "task.exact_degree", "0, 1, 2 or auto", self.exact_degree)
         require(self.resamples >= 1, "task.resamples", "at least 1", self.resamples)
         require(self.subsets == 0 or self.subsets >= 2, "task.subsets", "0 (no Block-MMD) or at least 2", self.subsets)
         good = self.subset_rows == "auto" or (not isinstance(self.subset_rows, str) and self.subset_rows >= 2)
@@ -65,6 +67,8 @@ class KID(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact):
             return "task=kid has the exact value beside that of every sketch; use a sketch with features"
+        if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
+            return "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above; use auto"
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> list[Measure]:
@@ -99,21 +103,41 @@ class KID(Task):
             )
         return self.subset_rows
 
+    def _known(self, trial: Trial) -> tuple[Tangent | None, Callable[[int], FeatureMap]]:
+        """What needs no sketch, and how a draw for the rest is made."""
+        if not self.exact_degree:
+            return None, trial.draw
+        X, _ = trial.split.train.sample(KERNEL_ROWS, rng_for(trial.seed, "kid", "centre"))
+        d, D = X.shape[1], trial.D
+        degree = self.exact_degree
+        if isinstance(degree, str):
+            # Degree 2 takes the time of d dense features, once for all draws.
+            degree = 1 + (d <= min(self.resamples * D / 4, WIDE) and dearer(trial.kernel, trial.sketch))
+        found = known_part(trial.kernel, trial.sketch, X, D, degree)
+        if found is None or found[1] is trial.sketch:
+            return found and found[0], trial.draw
+        exactly, sketch = found
+
+        def draw(k: int) -> FeatureMap:
+            return sketch.sample(d, D, rng_for(trial.seed, "kid", "rest", D, k), X.dtype)
+
+        return exactly, draw
+
     def measure(self, trial: Trial, reference: list[Measure]) -> Iterator[Measure]:
         train, test, engine = trial.split.train, trial.split.test, trial.engine
-        at_once = max(MAPS_BYTES // max(held(trial.draw(0)), 1), 1)
         start, inside = perf_counter(), 0.0
-        some, _ = train.sample(KERNEL_ROWS, rng_for(trial.seed, "kid", "centre"))
-        known_part = tangent(trial.kernel, trial.sketch, some) if self.exact_degree else None
+        exactly, draw = self._known(trial)
+        at_once = max(MAPS_BYTES // max(held(draw(0)), 1), 1)
         values: list[float] = []
         for span in spans(self.resamples, at_once):
-            maps = [trial.draw(k) for k in range(*span)]
-            x, y = embed(maps, train, engine, known_part), embed(maps, test, engine, known_part)
+            maps = [draw(k) for k in range(*span)]
+            x, y = embed(maps, train, engine, exactly), embed(maps, test, engine, exactly)
             values.extend(squared_mmd(x, y))
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
 
-        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{', degree 1 exact' if known_part else ''}")
+        known = f", exact up to degree {exactly.known}" if exactly else ""
+        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{known}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")

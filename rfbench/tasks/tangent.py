@@ -13,6 +13,7 @@ linear in known features, so that their sum over all rows is one derivative.  Φ
 are orthogonal to the known ones, and a smaller vector has a smaller variance.
 
 A reflection turns e to the last axis and leaves the kernel as it is: Rademacher weights have no variance along an axis.
+Sketches that have features of every degree by themselves are in remainder.py.
 """
 
 from math import comb, sqrt
@@ -22,25 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import scratch
-from rfbench.kernels import Kernel
 from rfbench.kernels.base import squared_norms
 from rfbench.kernels.polynomial import AffinePower
-from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.maclaurin import MaclaurinSketch
-from rfbench.sketches.wrappers import Affine, AffineMap
+from rfbench.sketches import FeatureMap
+from rfbench.sketches.wrappers import AffineMap
 
 Array = NDArray[Any]
 
 
-def tangent(kernel: Kernel, sketch: Sketch, X: Array) -> "Tangent | None":
-    """At the mean of some rows, if the features are polynomials and there is a bias."""
-    if isinstance(kernel, AffinePower) and kernel.affine[2] > 0 and isinstance(sketch, Affine | MaclaurinSketch):
-        return Tangent(kernel, X.mean(0, dtype=np.float64))
-    return None
-
-
 class Tangent:
     """Degrees 0 and 1 around a centre c."""
+
+    known = 1
 
     def __init__(self, kernel: AffinePower, c: Array) -> None:
         self.p, gamma, bias = kernel.affine
@@ -52,7 +46,8 @@ class Tangent:
 
     def map(self, features: FeatureMap) -> FeatureMap:
         """The features of x as those of (w, a)."""
-        return features.base if isinstance(features, AffineMap) else Projected(features, self)
+        assert isinstance(features, AffineMap)
+        return features.base
 
     def rows(self, X: Array) -> Array:
         """(w, a) of every row."""
@@ -65,12 +60,11 @@ class Tangent:
 
     def sums(self, Z: Array) -> tuple[Array, float, float]:
         """Known features, their squared lengths, and those of all other degrees, summed over rows (w, a)."""
-        Z = Z.astype(np.float64)
-        a, length = Z[:, -1], squared_norms(Z)
-        known = a ** (2 * self.p - 2) * (self.p * length - (self.p - 1) * a**2)
+        a, w2 = Z[:, -1].astype(np.float64), squared_norms(Z[:, :-1])
         h = a ** (self.p - 1) @ Z
         h[:-1] *= sqrt(self.p)
-        return h, known.sum(), (length**self.p - known).sum()
+        squares = [comb(self.p, n) * float(a ** (2 * self.p - 2 * n) @ w2**n) for n in range(self.p + 1)]
+        return h, sum(squares[: self.known + 1]), sum(squares[self.known + 1 :])
 
     def of(self, features: FeatureMap, h: Array) -> Array:
         """Equation (2) for a sum h of known features: central differences that are exact up to degree 2m."""
@@ -83,16 +77,3 @@ class Tangent:
         Phi = features(Z.astype(np.empty(0, features.dtype).real.dtype))
         slope = weights @ (Phi[m + 1 :] - Phi[m - 1 :: -1])
         return (h[-1] * Phi[m] + step * slope) / self.length**self.p
-
-
-class Projected(FeatureMap):
-    """Features Φ of x as those of (w, a): (a/√ν)ᵖ Φ(√ν w/(√γ a)), for the kernel is (a a'/ν)ᵖ that of √ν w/(√γ a)."""
-
-    def __init__(self, base: FeatureMap, tangent: Tangent) -> None:
-        self.base, self.tangent, self.d = base, tangent, base.d + 1
-        self.D, self.dtype, self.order = base.D, base.dtype, base.order
-
-    def write(self, X: Array, out: Array) -> None:
-        ratio = X[:, -1:] / X.dtype.type(self.tangent.last)
-        self.base.write(X[:, :-1] / (ratio * X.dtype.type(self.tangent.scale)), out)
-        out *= ratio**self.tangent.p

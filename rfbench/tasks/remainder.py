@@ -1,0 +1,131 @@
+"""The degrees of a mean embedding that are not known, each by features of its own.
+
+Without its degrees up to m, equation (1) of tangent.py is
+
+    Σ_{n>m} C(p, n) (a a')^{p−n} ⟨w, w'⟩ⁿ,                                                                    (1)
+
+which has features a^{p−n} √C(p, n) Φₙ(w) with Φₙ any product sketch: those of a Maclaurin sketch, degree by degree.
+One of degree n takes n projections and not p, and none of them sees e, which all rows have in common: dense features
+are made in about half the time, and Gaussian ones, which vary along e too, vary far less.  The known features of
+degree 2 are √C(p, 2) a^{p−2} w ⊗ w; their sum over a block of rows is one product.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import comb, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.kernels import Kernel
+from rfbench.kernels.base import DotProductKernel, inner
+from rfbench.kernels.polynomial import AffinePower
+from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.base import Tiled
+from rfbench.sketches.maclaurin import MaclaurinSketch, SeriesMap
+from rfbench.sketches.optimized_maclaurin import OptimizedMaclaurin
+from rfbench.sketches.powers import homogeneous
+from rfbench.sketches.random_maclaurin import RandomMaclaurin
+from rfbench.sketches.tuples import BASES
+from rfbench.sketches.wrappers import Affine
+from rfbench.tasks.tangent import Tangent
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class HigherDegrees(DotProductKernel):
+    """(1 + ⟨x, y⟩)ᵖ without its degrees up to `known`."""
+
+    name = "higher_degrees"
+    degree: int
+    known: int
+
+    @property
+    def power(self) -> int:
+        return self.degree
+
+    def coefficients(self, degrees: NDArray[np.integer]) -> Array:
+        return np.array([float(comb(self.degree, n)) if n > self.known else 0.0 for n in degrees])
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        return np.polynomial.Polynomial(self.coefficients(np.arange(self.degree + 1)))(inner(X, Y))
+
+
+def by_degrees(kernel: Kernel, sketch: Sketch, known: int) -> MaclaurinSketch | None:
+    """The degrees above `known` over the base of a Maclaurin sketch, or over a product sketch itself."""
+    p = kernel.power
+    if p is None or p <= known:
+        return None
+    rest, base = HigherDegrees(p, known), None
+    if isinstance(sketch, RandomMaclaurin):
+        return replace(sketch, kernel=rest)
+    if isinstance(sketch, MaclaurinSketch):
+        base = sketch.base
+    elif isinstance(sketch, Affine):
+        base = next((name for name in BASES if homogeneous(name, p) == sketch.base), None)
+    return OptimizedMaclaurin(rest, base, p_min=p, p_max=p) if base else None
+
+
+def dearer(kernel: Kernel, sketch: Sketch) -> bool:
+    """Whether features of all degrees together cost more: not where they are gathered from the same few transforms."""
+    rest = by_degrees(kernel, sketch, 2)
+    return rest is not None and (isinstance(sketch, MaclaurinSketch) or not rest.base.endswith("tensorsrht"))
+
+
+def known_part(kernel: Kernel, sketch: Sketch, X: Array, D: int, known: int) -> tuple[Tangent, Sketch] | None:
+    """What is known around the mean of rows, of degree 1 or 2 at most, and the sketch of the rest.
+
+    Only polynomial features have it, of a kernel with a bias.
+    """
+    if not (isinstance(kernel, AffinePower) and kernel.affine[2] > 0 and isinstance(sketch, Affine | MaclaurinSketch)):
+        return None
+    c = X.mean(0, dtype=np.float64)
+    if known == 1 and isinstance(sketch, Affine):
+        return Tangent(kernel, c), sketch
+    rest = by_degrees(kernel, sketch, known)
+    if rest and not rest.objection(D):
+        remainder = Remainder(kernel, c, known)
+        return remainder, rest.adapt(remainder.rows(X)[:, :-1] / remainder.length, D)
+    return known_part(kernel, sketch, X, D, 1) if known > 1 else None
+
+
+class Remainder(Tangent):
+    """Degrees up to `known` around a centre c, which no feature has."""
+
+    def __init__(self, kernel: AffinePower, c: Array, known: int) -> None:
+        super().__init__(kernel, c)
+        self.known = known
+
+    def map(self, features: FeatureMap) -> FeatureMap:
+        assert isinstance(features, SeriesMap)
+        return RemainderMap(features, self.p)
+
+    def sums(self, Z: Array) -> tuple[Array, float, float]:
+        h, squares, rest = super().sums(Z)
+        if self.known == 2:
+            W = Z[:, :-1]
+            h = np.append(h, sqrt(comb(self.p, 2)) * (W.T @ (W * Z[:, -1:] ** (self.p - 2))))
+        return h, squares, rest
+
+    def of(self, features: FeatureMap, h: Array) -> Array:
+        return np.zeros(features.D)
+
+
+class RemainderMap(Tiled):
+    """Equation (1) from Maclaurin features of w, on rows (w, a)."""
+
+    def __init__(self, base: SeriesMap, p: int) -> None:
+        self.base, self.d, self.D = base, base.d + 1, base.D
+        self.dtype, self.order = base.dtype, base.order
+        self.powers = p - np.repeat(base.degrees, [part.D for part in base.maps])
+
+    @property
+    def chunk(self) -> int:
+        return self.base.chunk
+
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        for features, Phi in self.base.tiles(X[:, :-1]):
+            Phi *= X[:, -1:] ** int(self.powers[features.start])  # a tile is of one degree
+            yield features, Phi

@@ -1,0 +1,98 @@
+"""Features of the degrees that are not known, against loops over the definition."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from test_kid import run, sets, split_of, z
+
+from rfbench.kernels import make_kernel
+from rfbench.sketches import make_sketch
+from rfbench.sketches.tuples import BASES
+from rfbench.tasks.remainder import HigherDegrees, Remainder, by_degrees, known_part
+
+X, Y = sets()
+P = 4
+KERNEL = make_kernel("polynomial", P, gamma=0.2, bias=0.7)
+FRAME = Remainder(KERNEL, X.mean(0), 2)
+MACLAURIN = ("random_maclaurin", "optimized_maclaurin")
+
+
+def terms(Z):
+    """C(p, n) (a a')^{p−n} ⟨w, w'⟩ⁿ of all pairs for n = 0..p."""
+    w, a = Z[:, :-1], Z[:, -1]
+    return np.array([comb(P, n) * np.outer(a, a) ** (P - n) * (w @ w.T) ** n for n in range(P + 1)])
+
+
+def test_known_features_are_degrees_0_to_2():
+    Z = FRAME.rows(X).copy()
+    known = [FRAME.sums(row[None])[0] for row in Z]
+    np.testing.assert_allclose(np.inner(known, known), terms(Z)[:3].sum(0))
+    h, squares, rest = FRAME.sums(Z)
+    np.testing.assert_allclose(h, np.sum(known, 0))
+    assert squares == pytest.approx(np.sum(np.square(known)))
+    assert squares + rest == pytest.approx(np.trace(KERNEL.gram(X, X)))
+
+
+def test_the_kernel_of_the_rest_is_its_series():
+    rest = HigherDegrees(P, 2)
+    assert rest.coefficients(np.arange(6)).tolist() == [0, 0, 0, 4, 1, 0]
+    s = X @ Y.T
+    np.testing.assert_allclose(rest.gram(X, Y), 4 * s**3 + s**4)
+
+
+WHICH = [(name, 2) for name in ("gaussian", "ctr_rademacher", "stacked_tensorsrht", *MACLAURIN)]
+
+
+@pytest.mark.parametrize(("name", "known"), WHICH + [(name, 1) for name in MACLAURIN])
+def test_features_are_of_the_other_degrees_only(name, known):
+    """By the mean of their products over many draws; the mean of the rows, which has a only, has no features."""
+    D, draws = 32, 400
+    frame, sketch = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, D), X, D, known)
+    Z = frame.rows(np.vstack((X[:3], X.mean(0)))).copy()
+    wanted = terms(Z)[known + 1 :].sum(0)
+    found = []
+    for k in range(draws):
+        Phi = frame.map(sketch.sample(5, D, np.random.default_rng(k), np.float64))(Z)
+        found.append(Phi @ Phi.T)
+    np.testing.assert_allclose(Phi[3], 0, atol=1e-20)
+    error = np.std(found, 0, ddof=1) / np.sqrt(draws)
+    scores = (np.mean(found, 0) - wanted)[:3, :3] / error[:3, :3]
+    assert np.abs(scores).max() < 4
+    assert np.abs((np.mean(found, 0) - terms(Z).sum(0))[:3, :3] / error[:3, :3]).max() > 5  # the whole is another
+
+
+def test_every_product_sketch_has_its_degrees():
+    for base in BASES:
+        sketch = by_degrees(KERNEL, make_sketch(base, KERNEL), 2)
+        assert (sketch.base, sketch.degrees(P)) == (base, [3, 4])
+    for name in ("tensorsketch", "hierarchical", "craft"):
+        assert by_degrees(KERNEL, make_sketch(name, KERNEL), 2) is None
+    assert by_degrees(make_kernel("polynomial", 2), make_sketch("gaussian", make_kernel("polynomial", 2)), 2) is None
+
+
+def test_rows_across_the_mean_are_no_harm():
+    """⟨z, e⟩ = 0 and below it, where a ratio to it would be none."""
+    A, B = np.random.default_rng(0).standard_normal((2, 40, 3)) + np.array([0.5, 0, 0])
+    c = A[2:].mean(0)
+    A[0] = -3 * c / (c @ c)  # γ⟨x, c⟩ + ν = 0 with γ = 1/3, ν = 1
+    A[1] = 2 * c - A[0]  # and c is still the mean
+    kernel = make_kernel("polynomial", 5, gamma=1 / 3)
+    np.testing.assert_allclose(Remainder(kernel, A.mean(0), 2).rows(A)[0, -1], 0, atol=1e-12)
+    found, _, _ = run(split_of(A, B), "gaussian", degree=5, resamples=200, subsets=0, exact_degree=2)
+    assert abs(z(found, 200)) < 4
+
+
+@pytest.mark.parametrize("name", ["gaussian", "rademacher", "ctr_rademacher", *MACLAURIN])
+def test_the_deviation_is_a_fraction_of_that_with_degree_1(name):
+    split = split_of(*sets(d=12, n=300, m=200))
+    one, two = (run(split, name, degree=6, resamples=200, subsets=0, exact_degree=k)[0]["kid_std"] for k in (1, "auto"))
+    assert two < one / 2
+
+
+def test_few_features_and_wide_rows_do_with_degree_1():
+    assert "degree 2" in run(split_of(X, Y), "gaussian", resamples=2, subsets=0)[1]["kid"]
+    wide = split_of(*sets(d=40))
+    assert "degree 1" in run(wide, "gaussian", resamples=2, subsets=0)[1]["kid"]
+    options = {"D": 2, "degree": 6, "resamples": 20, "subsets": 0, "exact_degree": 2}
+    assert "degree 1" in run(split_of(X, Y), "gaussian", **options)[1]["kid"]  # four degrees want four features
