@@ -46,7 +46,9 @@ bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
 # PAPER=full has the papers' sizes, PAPER=quick embedded data and small ones.
 PAPER ?= normal
 TRUTH ?=
-EXPERIMENTS = $(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml))
+# What the thesis took from Ohana et al. is run once.
+SAME = wacker/fig6_2 wacker/fig6_3 wacker/table6_1
+EXPERIMENTS = $(filter-out $(SAME),$(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml)))
 # Jobs run side by side, but those that measure time have the machine to themselves.
 LAUNCHER ?= joblib
 TIMED = wacker/fig4_6 ohana/fig3 brault/fig2 brault/fig5
@@ -56,11 +58,6 @@ fig-%: $(READY)  ## a figure of a paper, such as fig-wacker-4.8 (PAPER=full for 
 
 table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/table$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
-
-# What the thesis took from Ohana et al.
-fig-wacker-6.2: fig-ohana-2 ;
-fig-wacker-6.3: fig-ohana-3 ;
-table-wacker-6.1: table-ohana-1 ;
 
 paper: $(READY)  ## every experiment, what is finished is found again; then ours beside the published numbers
 	@failed=; for name in $(EXPERIMENTS); do \

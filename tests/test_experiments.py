@@ -10,11 +10,9 @@ from rfbench.config.compose import CONF, choices
 from rfbench.config.experiments import completed
 from rfbench.results.rows import read_rows
 
-WACKER = (
-    "2.1 2.3 3.2 3.3 3.4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 5.1 5.2 5.3 5.4 5.5 5.6 5.7 5.8 5.9 5.10 7.1"
-)
+WACKER = "2.1 2.2 2.3 3.2 3.3 3.4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 5.1 5.2 5.3 5.4 5.5 5.6 5.7 5.8 5.9 5.10 6.2 6.3 7.1"
 FIGURES = [f"wacker/fig{name.replace('.', '_')}" for name in f"{WACKER} D.1 D.2 D.3 D.4 D.5".split()]
-FIGURES += [f"wacker/table{name}" for name in ("4_2", "D_1")]
+FIGURES += [f"wacker/table{name}" for name in ("4_2", "6_1", "D_1")]
 FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig7", "table3")]
 FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + ["chang/fig2", "chang/fig5"]
 NAMES = list(choices("experiment"))
@@ -30,7 +28,7 @@ def test_one_is_short_and_names_only_what_there_is(name):
     assert len(path.read_text().splitlines()) <= 25
     node = OmegaConf.load(path)
     assert set(node.get("sizes", {})) <= {"quick", "full"}
-    blocks = [node.hydra.sweeper.params, *node.get("sizes", {}).values()]
+    blocks = [OmegaConf.select(node, "hydra.sweeper.params") or {}, *node.get("sizes", {}).values()]
     for key, value in (item for block in blocks for item in block.items()):
         if "." not in key and key in ("dataset", "sketch", "kernel", "task"):
             assert {word.strip() for word in str(value).split(",")} <= set(choices(key)), (name, key)
