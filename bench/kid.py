@@ -1,15 +1,17 @@
 """Kernel Inception Distance by sketch, against the features alone and against 100 subsets of 1000 rows.
 
-over_features   time of one draw, rows read and sums taken, over that of its features alone
-times_protocol  how many times faster than 100 subsets of 1000 in single precision, the protocol of torchmetrics
+over_features   time of a single draw, rows read and sums taken, over that of its features alone
+times_protocol  how many times faster a draw of many is than 100 subsets of 1000 in single precision
 std_ratio       standard deviation over the subsets, over that of a draw
 at_equal_time   the same, of the mean of as many subsets as the time of a draw allows
+z               of the mean of the draws against the exact value, with --exact
 
 Absolute times mean nothing on a shared machine; the best of several turns of each is compared.
 """
 
 import argparse
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -21,8 +23,8 @@ from rfbench.engines import Local
 from rfbench.engines.local import cores
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.tasks.embedding import embed, squared_mmd
-from rfbench.tasks.tangent import tangent
+from rfbench.tasks import Trial, make_task
+from rfbench.tasks.mmd import exact
 
 SUBSETS, SIZE = 100, 1000
 
@@ -36,55 +38,79 @@ def subset(X: np.ndarray, Y: np.ndarray, degree: int, rng: np.random.Generator) 
     return within / (SIZE * (SIZE - 1)) - 2 * xy.mean()
 
 
-def measure(X: np.ndarray, Y: np.ndarray, name: str, D: int, degree: int, turns: int) -> dict[str, float]:
-    d, rng = X.shape[1], np.random.default_rng(0)
-    kernel = make_kernel("polynomial", degree, gamma=1 / d)
-    sketch = make_sketch(name, kernel)
-    rows = np.concatenate((X, Y))
-    data = Dataset("bench", InMemory(rows), InMemory(np.zeros(len(rows))), None, len(X))
-    split = prepared_split(data, Preparation(()), 0, np.float32)
-    draws, features = [], sketch.sample(d, D, np.random.default_rng(0))
-    subsets = [subset(X, Y, degree, rng) for _ in range(SUBSETS)]
-    with Local().running() as engine:
-        Phi = features.empty(len(rows))
+class Bench:
+    """Two sets of rows, and what of them needs no sketch."""
+
+    def __init__(self, X: np.ndarray, Y: np.ndarray, options: argparse.Namespace, engine: Local) -> None:
+        self.X, self.Y, self.options, self.engine = X, Y, options, engine
+        self.rows = np.concatenate((X, Y))
+        data = Dataset("bench", InMemory(self.rows), InMemory(np.zeros(len(self.rows))), None, len(X))
+        self.split = prepared_split(data, Preparation(()), 0, np.float32)
+        self.kernel = make_kernel("polynomial", options.degree, gamma=1 / X.shape[1])
+        self.rng = np.random.default_rng(0)
+        start = perf_counter()
+        self.std = np.std([self.subset() for _ in range(SUBSETS)], ddof=1)
+        self.seconds = (perf_counter() - start) / SUBSETS
+        self.exact = exact(self.kernel, self.split, engine).mean if options.exact else np.nan
+
+    def subset(self) -> float:
+        return subset(self.X, self.Y, self.options.degree, self.rng)
+
+    def measure(self, name: str) -> dict[str, float]:
+        D, draws, d = self.options.features, self.options.draws, self.X.shape[1]
+        more = {"p_min": self.options.degree} if name == "optimized_maclaurin" else {}
+        sketch = make_sketch(name, self.kernel, **more).adapt(self.X[:1000], D)
+
+        def draw(k: int):
+            return sketch.sample(d, D, np.random.default_rng(k), np.float32)
+
+        def kid(resamples: int) -> dict[str, float]:
+            task = make_task("kid", resamples=resamples, subsets=0, exact_rows=0)
+            trial = Trial(self.split, self.kernel, sketch, None, D, 0, draw, self.engine)
+            return {measure.metric: measure.value for measure in task.measure(trial, [])}
+
+        features = draw(0)
+        Phi = features.empty(len(self.rows))
         Phi.fill(0)
-
-        def one_draw() -> None:
-            maps, known = [sketch.sample(d, D, np.random.default_rng(len(draws)))], tangent(kernel, sketch, X[:1000])
-            x, y = (embed(maps, part, engine, known) for part in (split.train, split.test))
-            draws.extend(squared_mmd(x, y))
-
         work = {
-            "features": lambda: engine.transform(features, rows, Phi),
-            "draw": one_draw,
-            "tenth": lambda: [subset(X, Y, degree, rng) for _ in range(SUBSETS // 10)],
+            "features": lambda: self.engine.transform(features, self.rows, Phi),
+            "one": lambda: kid(1),
+            "tenth": lambda: [self.subset() for _ in range(SUBSETS // 10)],
         }
-        seconds = best_of(turns, work)
-    times, ratio = 10 * seconds["tenth"] / seconds["draw"], float(np.std(subsets) / np.std(draws, ddof=1))
-    return {
-        "seconds": seconds["draw"],
-        "over_features": seconds["draw"] / seconds["features"],
-        "times_protocol": times,
-        "std_ratio": ratio,
-        "at_equal_time": ratio * np.sqrt(times / SUBSETS),
-    }
+        seconds = best_of(self.options.turns, work)
+        found = kid(draws)
+        a_subset = min(self.seconds, seconds["tenth"] * 10 / SUBSETS)
+        ratio = float(self.std / found["kid_std"])
+        return {
+            "seconds": found["kid_seconds"],
+            "over_features": seconds["one"] / seconds["features"],
+            "times_protocol": SUBSETS * a_subset / found["kid_seconds"],
+            "std_ratio": ratio,
+            "at_equal_time": ratio * np.sqrt(a_subset / found["kid_seconds"]),
+            "z": (found["kid"] - self.exact) / found["kid_std"] * np.sqrt(draws),
+        }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--x", type=Path, help="two .npy files (default: 10,000 x 2048 drawn numbers of each)")
     parser.add_argument("--y", type=Path)
+    parser.add_argument("--sketches", default="tensorsrht,ctr_tensorsrht,tensorsketch", help="names, with commas")
     parser.add_argument("--features", type=int, default=4096)
     parser.add_argument("--degree", type=int, default=3)
-    parser.add_argument("--turns", type=int, default=10)
-    args = parser.parse_args()
-    if args.x and args.y:
-        X, Y = (np.load(path).astype(np.float32) for path in (args.x, args.y))
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--exact", action="store_true", help="the exact value too, of all pairs of rows")
+    options = parser.parse_args()
+    if options.x and options.y:
+        X, Y = (np.load(path).astype(np.float32) for path in (options.x, options.y))
     else:
         X, Y = np.abs(np.random.default_rng(0).standard_normal((2, 10_000, 2048), np.float32)) / 2
-    for name in ("tensorsrht", "ctr_tensorsrht", "tensorsketch"):
-        found = measure(X, Y, name, args.features, args.degree, args.turns)
-        print(f"{name:15s} " + "  ".join(f"{key} {value:.3g}" for key, value in found.items()), flush=True)
+    with Local().running() as engine:
+        bench = Bench(X, Y, options, engine)
+        for name in options.sketches.split(","):
+            found = bench.measure(name)
+            print(f"{name:20s} " + "  ".join(f"{key} {value:.3g}" for key, value in found.items()), flush=True)
 
 
 if __name__ == "__main__":
