@@ -26,7 +26,7 @@ class Craft(Sketch):
     """Estimates ⟨x, y⟩ᵖ by D rows of an SRHT of up · D product features."""
 
     degree: int
-    base: str = "rademacher"
+    base: str = "tensorsrht"
     up: int = 4
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class CraftMap(FeatureMap):
         out[...] = linear(self.down, self.up(X))
 
 
-def make(kernel: AffinePower, base: str = "rademacher", up: int = 4) -> Sketch:
+def make(kernel: AffinePower, base: str = "tensorsrht", up: int = 4) -> Sketch:
     degree, gamma, bias = kernel.affine
     return affine(Craft(degree, base, up), gamma, bias)
 
