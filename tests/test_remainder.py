@@ -10,6 +10,7 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.tuples import BASES
 from rfbench.tasks.remainder import HigherDegrees, Remainder, by_degrees, known_part
+from rfbench.tasks.tangent import Tangent
 
 X, Y = sets()
 P = 4
@@ -96,3 +97,17 @@ def test_few_features_and_wide_rows_do_with_degree_1():
     assert "degree 1" in run(wide, "gaussian", resamples=2, subsets=0)[1]["kid"]
     options = {"D": 2, "degree": 6, "resamples": 20, "subsets": 0, "exact_degree": 2}
     assert "degree 1" in run(split_of(X, Y), "gaussian", **options)[1]["kid"]  # four degrees want four features
+
+
+def test_single_precision_rounds_nothing_that_is_known(monkeypatch):
+    """Rows for which (x·y/d + 1)ᵖ is nearly linear: draws differ by less than single precision rounds their mean."""
+    A, B = (rows / 40 for rows in sets(n=2000, m=1500, d=8))
+
+    def found():
+        split = split_of(A, B, np.float32)
+        return run(split, "gaussian", D=16, dtype=np.float32, resamples=50, subsets=0)[0]
+
+    assert found()["kid_std"] < 1e-7 * found()["kid"]
+    assert abs(z(found(), 50)) < 4
+    monkeypatch.setattr(Remainder, "rows", Tangent.rows)  # the negative control
+    assert abs(z(found(), 50)) > 5

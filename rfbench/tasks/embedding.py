@@ -52,9 +52,10 @@ def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Local, tangent: Ta
     def of_block(X: Array) -> Embedding:
         sums = Embedding(len(X), np.empty((len(maps), maps[0].D), dtype), np.empty(len(maps)))
         if tangent:
-            X = tangent.rows(X)
-            h, squares, rest = tangent.sums(X)
+            Z = tangent.rows(X)
+            h, squares, rest = tangent.sums(Z)
             sums.known = Embedding(len(X), h[None], np.array([squares]))
+            X = Z.astype(X.dtype, copy=False)
         for r, features in enumerate(maps):
             start = perf_counter()
             Phi = features(X, _buffer(features, len(X)))
