@@ -158,6 +158,15 @@ def test_claims_can_be_contradicted():
     assert [one.verdict for one in check([claim], [low, replace(high, features="48")])] == [NOT_COMPUTED]
 
 
+def test_a_curve_falls_at_every_number_of_features():
+    claim = next(one for one in read_claims() if one.relation == "falls with features")
+    one = replace(OURS, dataset="synthetic", kernel="decomposable", sketch=claim.sketch, metric=claim.metric)
+    for means, verdict in (((0.3, 0.2, 0.1), AGREE), ((0.3, 0.1, 0.2), DISAGREE)):
+        curve = [replace(one, features=D, mean=mean) for D, mean in zip(("20", "40", "100"), means, strict=True)]
+        assert [found.verdict for found in check([claim], curve)] == [verdict]
+    assert [found.verdict for found in check([claim], [one])] == [NOT_COMPUTED]
+
+
 def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):
     """Settings from run.json, numbers from results.csv; what failed keeps its reason, joined tables are not read."""
     done = rfbench("-m", "sketch=rademacher,tensorsrht", "features=[1d,2d]", "seeds=3", "task.rows=50")

@@ -8,6 +8,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from math import hypot, sqrt
 from pathlib import Path
 
@@ -112,14 +113,16 @@ def at_least(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
             yield Check(claim, setting(one), f"{one.mean:.4g} | {claim.other}", verdict)
 
 
-def falls_with_degree(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
+def falls_with(column: str, claim: Claim, ours: list[Ours]) -> Iterator[Check]:
+    """A check for each curve over the degree or the number of features: every mean below the one before."""
     curves: dict[Setting, dict[int, float]] = {}
+    i = PATTERNS.index(column)
     for one in ours:
         if one.sketch == claim.sketch:
             where = setting(one)
-            curves.setdefault((*where[:4], "", where[5]), {})[int(one.degree)] = one.mean
+            curves.setdefault((*where[:i], "", *where[i + 1 :]), {})[int(where[i])] = one.mean
     for where, curve in curves.items():
-        values = [curve[p] for p in sorted(curve)]
+        values = [curve[x] for x in sorted(curve)]
         if len(values) > 1:
             verdict = AGREE if values == sorted(values, reverse=True) else DISAGREE
             yield Check(claim, where, " ".join(f"{value:.3g}" for value in values), verdict)
@@ -129,5 +132,6 @@ RELATIONS: dict[str, Callable[[Claim, list[Ours]], Iterator[Check]]] = {
     "below": below,
     "mostly below": mostly_below,
     "at least": at_least,
-    "falls with degree": falls_with_degree,
+    "falls with degree": partial(falls_with, "degree"),
+    "falls with features": partial(falls_with, "features"),
 }
