@@ -6,7 +6,7 @@ std_ratio       standard deviation over the subsets, over that of a draw
 at_equal_time   the same, of the mean of as many subsets as the time of a draw allows
 z               of the mean of the draws against the exact value, with --exact
 
-Absolute times mean nothing on a shared machine; the best of several turns of each is compared.
+Absolute times mean nothing on a shared machine: the best of several turns is compared, but for many draws, of one turn.
 """
 
 import argparse
@@ -102,6 +102,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--exact", action="store_true", help="the exact value too, of all pairs of rows")
     options = parser.parse_args()
+    if options.draws < 2:
+        parser.error("a deviation wants at least 2 draws")
     if options.x and options.y:
         X, Y = (np.load(path).astype(np.float32) for path in (options.x, options.y))
     else:

@@ -165,6 +165,16 @@ def test_a_curve_falls_at_every_number_of_features():
         curve = [replace(one, features=D, mean=mean) for D, mean in zip(("20", "40", "100"), means, strict=True)]
         assert [found.verdict for found in check([claim], curve)] == [verdict]
     assert [found.verdict for found in check([claim], [one])] == [NOT_COMPUTED]
+    by_chance = [replace(one, features=D, mean=mean, std=0.1, count=9) for D, mean in (("20", 0.3), ("40", 0.301))]
+    assert [found.verdict for found in check([claim], by_chance)] == [AGREE]
+
+
+def test_most_is_counted_without_spreads_too():
+    claim = next(one for one in read_claims() if one.relation == "mostly below")
+    low = replace(OURS, dataset="fashion_mnist", sketch=claim.sketch, metric=claim.metric, std=None, count=1, mean=0.1)
+    for mean, verdict in ((0.2, AGREE), (0.05, DISAGREE)):
+        other = replace(low, sketch=claim.other.split("|")[0], mean=mean)
+        assert [found.verdict for found in check([claim], [low, other])] == [verdict]
 
 
 def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):

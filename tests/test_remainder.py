@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from test_kid import run, sets, split_of, z
+from test_kid import MACLAURIN, run, sets, split_of, z
 
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
@@ -16,7 +16,6 @@ X, Y = sets()
 P = 4
 KERNEL = make_kernel("polynomial", P, gamma=0.2, bias=0.7)
 FRAME = Remainder(KERNEL, X.mean(0), 2)
-MACLAURIN = ("random_maclaurin", "optimized_maclaurin")
 
 
 def terms(Z):
@@ -45,22 +44,27 @@ def test_the_kernel_of_the_rest_is_its_series():
 WHICH = [(name, 2) for name in ("gaussian", "ctr_rademacher", "stacked_tensorsrht", *MACLAURIN)]
 
 
-@pytest.mark.parametrize(("name", "known"), WHICH + [(name, 1) for name in MACLAURIN])
-def test_features_are_of_the_other_degrees_only(name, known):
-    """By the mean of their products over many draws; the mean of the rows, which has a only, has no features."""
+@pytest.mark.parametrize(("name", "m"), WHICH + [(name, 1) for name in MACLAURIN])
+def test_features_are_of_the_other_degrees_only(name, m):
+    """Those of w, degree by degree, times a power of a; and their products in the mean."""
     D, draws = 32, 400
-    frame, sketch = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, D), X, D, known)
-    Z = frame.rows(np.vstack((X[:3], X.mean(0)))).copy()
-    wanted = terms(Z)[known + 1 :].sum(0)
-    found = []
+    frame, sketch, _ = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, D), X, D, m)
+    Z = frame.rows(X[:3]).copy()
+    whole, found, seen = terms(Z), [], set()
     for k in range(draws):
-        Phi = frame.map(sketch.sample(5, D, np.random.default_rng(k), np.float64))(Z)
+        series = sketch.sample(5, D, np.random.default_rng(k), np.float64)
+        Phi = frame.map(series)(Z)
         found.append(Phi @ Phi.T)
-    np.testing.assert_allclose(Phi[3], 0, atol=1e-20)
+        seen |= set(series.degrees)
+    columns = [
+        weight * Z[:, -1:] ** (P - n) * part(Z[:, :-1])
+        for n, weight, part in zip(series.degrees, series.weights, series.maps, strict=True)
+    ]
+    np.testing.assert_allclose(Phi, np.concatenate(columns, 1), rtol=1e-10)
+    assert sorted(seen) == list(range(m + 1, P + 1))
     error = np.std(found, 0, ddof=1) / np.sqrt(draws)
-    scores = (np.mean(found, 0) - wanted)[:3, :3] / error[:3, :3]
-    assert np.abs(scores).max() < 4
-    assert np.abs((np.mean(found, 0) - terms(Z).sum(0))[:3, :3] / error[:3, :3]).max() > 5  # the whole is another
+    assert np.abs((np.mean(found, 0) - whole[m + 1 :].sum(0)) / error).max() < 4
+    assert np.abs((np.mean(found, 0) - whole[m:].sum(0)) / error).max() > 5  # with the last known degree, the control
 
 
 def test_every_product_sketch_has_its_degrees():
@@ -91,12 +95,28 @@ def test_the_deviation_is_a_fraction_of_that_with_degree_1(name):
     assert two < one / 2
 
 
-def test_few_features_and_wide_rows_do_with_degree_1():
-    assert "degree 2" in run(split_of(X, Y), "gaussian", resamples=2, subsets=0)[1]["kid"]
-    wide = split_of(*sets(d=40))
-    assert "degree 1" in run(wide, "gaussian", resamples=2, subsets=0)[1]["kid"]
-    options = {"D": 2, "degree": 6, "resamples": 20, "subsets": 0, "exact_degree": 2}
-    assert "degree 1" in run(split_of(X, Y), "gaussian", **options)[1]["kid"]  # four degrees want four features
+def test_few_features_and_wide_rows_do_with_degree_1(monkeypatch):
+    def told(name, data=(X, Y), **options):
+        return run(split_of(*data), name, subsets=0, **{"resamples": 2} | options)[1]["kid"][-1]
+
+    assert told("gaussian") == "2"
+    assert told("gaussian", sets(d=40)) == "1"
+    assert told("gaussian", D=2, degree=6, resamples=20, exact_degree=2) == "1"  # four degrees want four features
+    assert told("ctr_tensorsrht", resamples=20) == "1"
+    monkeypatch.setattr("rfbench.tasks.kid.MATRICES_BYTES", 16 * 2 * 5**2 - 1)
+    assert told("gaussian") == "1"
+
+
+def test_an_odd_column_of_pairs_is_left_out():
+    """It is of degree 1, which is known."""
+    sketch = make_sketch("random_maclaurin", KERNEL, base="ctr_rademacher")
+    assert [known_part(KERNEL, sketch, X, 33, m)[2] for m in (1, 2)] == [32, 32]
+
+
+def test_no_degree_is_left_out():
+    """Whatever p_max was given to the sketch of the whole kernel."""
+    sketch = make_sketch("random_maclaurin", KERNEL, p_max=3)
+    assert known_part(KERNEL, sketch, X, 32, 2)[1].support == [3, 4]
 
 
 def test_single_precision_rounds_nothing_that_is_known(monkeypatch):
@@ -107,7 +127,8 @@ def test_single_precision_rounds_nothing_that_is_known(monkeypatch):
         split = split_of(A, B, np.float32)
         return run(split, "gaussian", D=16, dtype=np.float32, resamples=50, subsets=0)[0]
 
-    assert found()["kid_std"] < 1e-7 * found()["kid"]
-    assert abs(z(found(), 50)) < 4
+    exactly = found()
+    assert exactly["kid_std"] < 1e-7 * exactly["kid"]
+    assert abs(z(exactly, 50)) < 4
     monkeypatch.setattr(Remainder, "rows", Tangent.rows)  # the negative control
     assert abs(z(found(), 50)) > 5

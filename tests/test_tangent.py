@@ -55,7 +55,7 @@ def test_their_sketch_is_the_product_with_at_most_one_factor_of_w(p, dtype):
 @pytest.mark.parametrize("name", SKETCHES)
 def test_of_every_sketch_only_higher_degrees_are_left(name):
     """Rows ever nearer to the centre: what is left falls as the square of the distance."""
-    frame, sketch = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, 64), X, 64, known=1)
+    frame, sketch, _ = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, 64), X, 64, 1)
     inner, c = frame.map(sketch.sample(5, 64, np.random.default_rng(0), np.float64)), X.mean(0)
 
     def left(t):
@@ -67,7 +67,7 @@ def test_of_every_sketch_only_higher_degrees_are_left(name):
 
 def test_other_features_are_left_alone():
     for kernel, name in ((make_kernel("gaussian", 3), "rff"), (make_kernel("polynomial", 3, bias=0.0), "rademacher")):
-        assert known_part(kernel, make_sketch(name, kernel), X, 8, known=2) is None
+        assert known_part(kernel, make_sketch(name, kernel), X, 8, 2) is None
 
 
 def test_the_deviation_is_a_fraction_of_what_it_was():

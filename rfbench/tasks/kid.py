@@ -23,14 +23,15 @@ from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
+from rfbench.sketches.maclaurin import MaclaurinSketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
-from rfbench.tasks.remainder import by_degrees, dearer, known_part
+from rfbench.tasks.remainder import better_apart, by_degrees, known_part
 from rfbench.tasks.tangent import Tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
-WIDE = 4096  # columns up to which the d² numbers of degree 2 are kept
+MATRICES_BYTES = 1 << 29  # of degree 2, two blocks a worker
 MAPS_BYTES = 1 << 29  # of draws held at once; more take another pass over the rows
 
 # Exact values and Block-MMD by what they depend on: the sketches of a sweep share them.
@@ -67,8 +68,12 @@ class KID(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact):
             return "task=kid has the exact value beside that of every sketch; use a sketch with features"
+        if isinstance(sketch, MaclaurinSketch) and (reason := shortened(sketch, kernel)):
+            return reason
         if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
-            return "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above; use auto"
+            return (
+                "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above with a bias; use auto"
+            )
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> list[Measure]:
@@ -111,15 +116,16 @@ class KID(Task):
         d, D = X.shape[1], trial.D
         degree = self.exact_degree
         if isinstance(degree, str):
-            # Degree 2 takes the time of d dense features, once for all draws.
-            degree = 1 + (d <= min(self.resamples * D / 4, WIDE) and dearer(trial.kernel, trial.sketch))
+            # Degree 2 takes the time of d dense features, for all draws that are held, and d² numbers a block.
+            fits = 16 * trial.engine.workers * d**2 <= MATRICES_BYTES
+            degree = 1 + (fits and d <= self.resamples * D / 4 and better_apart(trial.kernel, trial.sketch))
         found = known_part(trial.kernel, trial.sketch, X, D, degree)
         if found is None or found[1] is trial.sketch:
             return found and found[0], trial.draw
-        exactly, sketch = found
+        exactly, sketch, D = found
 
         def draw(k: int) -> FeatureMap:
-            return sketch.sample(d, D, rng_for(trial.seed, "kid", "rest", D, k), X.dtype)
+            return sketch.sample(d, D, rng_for(trial.seed, "kid", repr(sketch), k), X.dtype)
 
         return exactly, draw
 
@@ -127,22 +133,33 @@ class KID(Task):
         train, test, engine = trial.split.train, trial.split.test, trial.engine
         start, inside = perf_counter(), 0.0
         exactly, draw = self._known(trial)
-        at_once = max(MAPS_BYTES // max(held(draw(0)), 1), 1)
+        first = draw(0)
+        at_once = max(MAPS_BYTES // max(held(first), 1), 1)
         values: list[float] = []
         for span in spans(self.resamples, at_once):
-            maps = [draw(k) for k in range(*span)]
+            maps = [draw(k) if k else first for k in range(*span)]
             x, y = embed(maps, train, engine, exactly), embed(maps, test, engine, exactly)
             values.extend(squared_mmd(x, y))
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
 
-        known = f", exact up to degree {exactly.known}" if exactly else ""
-        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{known}")
+        told = f", exact up to degree {exactly.degree}" if exactly else ""
+        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
         yield Measure("sums_seconds", (seconds - inside / engine.workers) / self.resamples, "s")
         yield from reference
+
+
+def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
+    """Why a Maclaurin sketch may leave out a degree, which would be a bias, or None."""
+    p, last = kernel.power, [getattr(sketch, name, None) for name in ("p_min", "p_max")]
+    if p is None:
+        return f"the series of kernel '{kernel.name}' has no end, and task=kid needs all of it; use a Fourier sketch"
+    if any(value is not None and value < p for value in last):
+        return f"task=kid needs all degrees of the kernel; use sketch.p_max={p} (and sketch.p_min={p}) or more"
+    return None
 
 
 def held(thing: object) -> int:

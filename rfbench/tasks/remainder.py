@@ -13,7 +13,7 @@ degree 2 are √C(p, 2) a^{p−2} w ⊗ w; their sum over a block of rows is one
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import comb, sqrt
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,71 +36,73 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class HigherDegrees(DotProductKernel):
-    """(1 + ⟨x, y⟩)ᵖ without its degrees up to `known`."""
+    """(1 + ⟨x, y⟩)ᵖ without its degrees up to m."""
 
     name = "higher_degrees"
-    degree: int
-    known: int
+    p: int
+    m: int
 
     @property
     def power(self) -> int:
-        return self.degree
+        return self.p
 
     def coefficients(self, degrees: NDArray[np.integer]) -> Array:
-        return np.array([float(comb(self.degree, n)) if n > self.known else 0.0 for n in degrees])
+        return np.array([float(comb(self.p, n)) if n > self.m else 0.0 for n in degrees])
 
     def gram(self, X: Array, Y: Array) -> Array:
-        return np.polynomial.Polynomial(self.coefficients(np.arange(self.degree + 1)))(inner(X, Y))
+        return np.polynomial.Polynomial(self.coefficients(np.arange(self.p + 1)))(inner(X, Y))
 
 
-def by_degrees(kernel: Kernel, sketch: Sketch, known: int) -> MaclaurinSketch | None:
-    """The degrees above `known` over the base of a Maclaurin sketch, or over a product sketch itself."""
-    p = kernel.power
-    if p is None or p <= known:
+def by_degrees(kernel: Kernel, sketch: Sketch, m: int) -> MaclaurinSketch | None:
+    """All degrees above m, over the base of a Maclaurin sketch or over a product sketch itself."""
+    p, base = kernel.power, None
+    if p is None or p <= m or not has_centre(kernel):
         return None
-    rest, base = HigherDegrees(p, known), None
     if isinstance(sketch, RandomMaclaurin):
-        return replace(sketch, kernel=rest)
+        return replace(sketch, kernel=HigherDegrees(p, m), p_max=None)
     if isinstance(sketch, MaclaurinSketch):
         base = sketch.base
     elif isinstance(sketch, Affine):
         base = next((name for name in BASES if homogeneous(name, p) == sketch.base), None)
-    return OptimizedMaclaurin(rest, base, p_min=p, p_max=p) if base else None
+    return OptimizedMaclaurin(HigherDegrees(p, m), base, p_min=p, p_max=p) if base else None
 
 
-def dearer(kernel: Kernel, sketch: Sketch) -> bool:
-    """Whether features of all degrees together cost more: not where they are gathered from the same few transforms."""
+def has_centre(kernel: Kernel) -> TypeGuard[AffinePower]:
+    """Without a bias rows may be far from their mean's direction, and nothing is small."""
+    return isinstance(kernel, AffinePower) and kernel.affine[2] > 0
+
+
+def better_apart(kernel: Kernel, sketch: Sketch) -> bool:
+    """Whether features of single degrees cost less than those of all: not if p transforms serve every feature."""
     rest = by_degrees(kernel, sketch, 2)
     return rest is not None and (isinstance(sketch, MaclaurinSketch) or not rest.base.endswith("tensorsrht"))
 
 
-def known_part(kernel: Kernel, sketch: Sketch, X: Array, D: int, known: int) -> tuple[Tangent, Sketch] | None:
-    """What is known around the mean of rows, of degree 1 or 2 at most, and the sketch of the rest.
-
-    Only polynomial features have it, of a kernel with a bias.
-    """
-    if not (isinstance(kernel, AffinePower) and kernel.affine[2] > 0 and isinstance(sketch, Affine | MaclaurinSketch)):
+def known_part(kernel: Kernel, sketch: Sketch, X: Array, D: int, m: int) -> tuple[Tangent, Sketch, int] | None:
+    """What is known around the mean of rows, up to degree m, 1 or 2, or one less; the sketch of the rest, and its D."""
+    if not has_centre(kernel) or not isinstance(sketch, Affine | MaclaurinSketch):
         return None
     c = X.mean(0, dtype=np.float64)
-    if known == 1 and isinstance(sketch, Affine):
-        return Tangent(kernel, c), sketch
-    rest = by_degrees(kernel, sketch, known)
-    if rest and not rest.objection(D):
-        remainder = Remainder(kernel, c, known)
-        return remainder, rest.adapt(remainder.rows(X)[:, :-1] / remainder.length, D)
-    return known_part(kernel, sketch, X, D, 1) if known > 1 else None
+    if m == 1 and isinstance(sketch, Affine):
+        return Tangent(kernel, c), sketch, D
+    if rest := by_degrees(kernel, sketch, m):
+        D -= D % 2 if rest.base.startswith("ctr_") else 0  # single columns are of degree 1, which is known
+        if not rest.objection(D):
+            remainder = Remainder(kernel, c, m)
+            return remainder, rest.adapt(remainder.rows(X)[:, :-1] / remainder.length, D), D
+    return known_part(kernel, sketch, X, D, 1) if m > 1 else None
 
 
 class Remainder(Tangent):
-    """Degrees up to `known` around a centre c, which no feature has."""
+    """Degrees up to m around a centre c; the features are of all others."""
 
-    def __init__(self, kernel: AffinePower, c: Array, known: int) -> None:
+    def __init__(self, kernel: AffinePower, c: Array, m: int) -> None:
         super().__init__(kernel, c)
-        self.known = known
+        self.degree = m
 
     def rows(self, X: Array) -> Array:
         """In double precision: the sketched rest may vary less than single precision rounds what is known."""
-        return super().rows(X.astype(np.float64))
+        return super().rows(X.astype(np.float64, copy=False))
 
     def map(self, features: FeatureMap) -> FeatureMap:
         assert isinstance(features, SeriesMap)
@@ -108,9 +110,10 @@ class Remainder(Tangent):
 
     def sums(self, Z: Array) -> tuple[Array, float, float]:
         h, squares, rest = super().sums(Z)
-        if self.known == 2:
-            W = Z[:, :-1]
-            h = np.append(h, sqrt(comb(self.p, 2)) * (W.T @ (W * Z[:, -1:] ** (self.p - 2))))
+        if self.degree == 2:
+            W, d = Z[:, :-1], len(h)
+            h = np.concatenate((h, np.empty((d - 1) ** 2)))
+            np.matmul(W.T, W * (sqrt(comb(self.p, 2)) * Z[:, -1:] ** (self.p - 2)), out=h[d:].reshape(d - 1, d - 1))
         return h, squares, rest
 
     def of(self, features: FeatureMap, h: Array) -> Array:

@@ -34,7 +34,7 @@ Array = NDArray[Any]
 class Tangent:
     """Degrees 0 and 1 around a centre c."""
 
-    known = 1
+    degree = 1  # the last one known
 
     def __init__(self, kernel: AffinePower, c: Array) -> None:
         self.p, gamma, bias = kernel.affine
@@ -64,7 +64,7 @@ class Tangent:
         h = a ** (self.p - 1) @ Z
         h[:-1] *= sqrt(self.p)
         squares = [comb(self.p, n) * float(a ** (2 * self.p - 2 * n) @ w2**n) for n in range(self.p + 1)]
-        return h, sum(squares[: self.known + 1]), sum(squares[self.known + 1 :])
+        return h, sum(squares[: self.degree + 1]), sum(squares[self.degree + 1 :])
 
     def of(self, features: FeatureMap, h: Array) -> Array:
         """Equation (2) for a sum h of known features: central differences that are exact up to degree 2m."""
