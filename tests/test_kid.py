@@ -1,5 +1,6 @@
 """Kernel Inception Distance against a double loop, scikit-learn's kernel, and itself by other ways."""
 
+import re
 import subprocess
 import sys
 
@@ -204,6 +205,16 @@ def test_sketches_of_a_sweep_share_the_exact_value(monkeypatch):
     assert len(values) == len(calls) == 1
     run(split_of(*sets(seed=1)))
     assert len(calls) == 2
+
+
+def test_features_of_single_degrees_are_told(rfbench, tmp_path):
+    done = rfbench("task=kid", "dataset=wine", "sketch=rademacher", "degree=4", "features=64", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("outputs/wine-rademacher-kid/*/results.csv")
+    told = next(row["message"] for row in read_rows(path) if row["metric"] == "kid")
+    three, four = map(int, re.fullmatch(r"features: (\d+) of degree 3, (\d+) of degree 4", told).groups())
+    assert three > four > 0
+    assert three + four == 64
 
 
 def test_gamma_is_one_over_the_columns():

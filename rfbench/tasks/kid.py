@@ -23,7 +23,7 @@ from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
-from rfbench.sketches.maclaurin import MaclaurinSketch
+from rfbench.sketches.maclaurin import MaclaurinSketch, SeriesMap
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
@@ -144,7 +144,7 @@ class KID(Task):
         seconds = perf_counter() - start
 
         told = f", exact up to degree {exactly.degree}" if exactly else ""
-        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
+        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}", by_degree(first))
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
@@ -160,6 +160,15 @@ def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
     if any(value is not None and value < p for value in last):
         return f"task=kid needs all degrees of the kernel; use sketch.p_max={p} (and sketch.p_min={p}) or more"
     return None
+
+
+def by_degree(features: FeatureMap) -> str:
+    """How many features there are of every degree, where they are apart."""
+    if not isinstance(features, SeriesMap):
+        return ""
+    return "features: " + ", ".join(
+        f"{part.D} of degree {n}" for n, part in zip(features.degrees, features.maps, strict=True)
+    )
 
 
 def held(thing: object) -> int:
