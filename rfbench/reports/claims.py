@@ -52,7 +52,7 @@ class Check:
     found: str  # the two sides
     verdict: str
     z: float | None = None
-    less: bool = False
+    less: bool = False  # the first side, whatever the chance
 
 
 def _any(value: str, patterns: str) -> bool:

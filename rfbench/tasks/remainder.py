@@ -56,7 +56,7 @@ class HigherDegrees(DotProductKernel):
 def by_degrees(kernel: Kernel, sketch: Sketch, m: int) -> MaclaurinSketch | None:
     """All degrees above m, over the base of a Maclaurin sketch or over a product sketch itself."""
     p, base = kernel.power, None
-    if p is None or p <= m or not has_centre(kernel):
+    if p is None or p <= m or not has_bias(kernel):
         return None
     if isinstance(sketch, RandomMaclaurin):
         return replace(sketch, kernel=HigherDegrees(p, m), p_max=None)
@@ -67,8 +67,8 @@ def by_degrees(kernel: Kernel, sketch: Sketch, m: int) -> MaclaurinSketch | None
     return OptimizedMaclaurin(HigherDegrees(p, m), base, p_min=p, p_max=p) if base else None
 
 
-def has_centre(kernel: Kernel) -> TypeGuard[AffinePower]:
-    """Without a bias rows may be far from their mean's direction, and nothing is small."""
+def has_bias(kernel: Kernel) -> TypeGuard[AffinePower]:
+    """With one, all rows have a part along e that is not small, and the rest is expanded around it."""
     return isinstance(kernel, AffinePower) and kernel.affine[2] > 0
 
 
@@ -80,7 +80,7 @@ def better_apart(kernel: Kernel, sketch: Sketch) -> bool:
 
 def known_part(kernel: Kernel, sketch: Sketch, X: Array, D: int, m: int) -> tuple[Tangent, Sketch, int] | None:
     """What is known around the mean of rows, up to degree m, 1 or 2, or one less; the sketch of the rest, and its D."""
-    if not has_centre(kernel) or not isinstance(sketch, Affine | MaclaurinSketch):
+    if not has_bias(kernel) or not isinstance(sketch, Affine | MaclaurinSketch):
         return None
     c = X.mean(0, dtype=np.float64)
     if m == 1 and isinstance(sketch, Affine):
