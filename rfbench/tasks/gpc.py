@@ -144,12 +144,13 @@ def log_probabilities(mean: Array, variance: Array, samples: int, key: tuple[int
 
     def block(span: tuple[int, int]) -> Array:
         rows, rng = slice(*span), rng_for(key[0], "gpc", "softmax", key[1] + span[0])
-        f = rng.standard_normal((samples, span[1] - span[0], mean.shape[1]), np.float32)
-        f *= np.sqrt(variance[rows]).astype(np.float32)
-        f += mean[rows].astype(np.float32)
-        f -= f.max(2, keepdims=True)
-        f -= np.log(np.exp(f).sum(2, keepdims=True))  # the logarithm of the softmax
-        most = f.max(0)
-        return most + np.log(np.exp(f - most).mean(0, dtype=np.float64))
+        # Draws along the last axis: every operation, those over the classes too, runs along memory.
+        f = rng.standard_normal((mean.shape[1], span[1] - span[0], samples), np.float32)
+        f *= np.sqrt(variance[rows].T[..., None]).astype(np.float32)
+        f += mean[rows].T[..., None].astype(np.float32)
+        f -= f.max(0)
+        f -= np.log(np.exp(f).sum(0))  # the logarithm of the softmax
+        most = f.max(2, keepdims=True)
+        return (most[..., 0] + np.log(np.exp(f - most).mean(2, dtype=np.float64))).T
 
     return np.concatenate(list(engine.map(block, spans(len(mean), ROWS))))
