@@ -1,5 +1,6 @@
 """Features of the degrees that are not known, against loops over the definition."""
 
+import re
 from math import comb
 
 import numpy as np
@@ -8,7 +9,10 @@ from test_kid import MACLAURIN, run, sets, split_of, z
 
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
+from rfbench.sketches.maclaurin import SeriesMap
 from rfbench.sketches.tuples import BASES
+from rfbench.sketches.wrappers import ComplexToRealMap
+from rfbench.tasks.kid import by_degree
 from rfbench.tasks.remainder import HigherDegrees, Remainder, by_degrees, known_part
 from rfbench.tasks.tangent import Tangent
 
@@ -41,7 +45,25 @@ def test_the_kernel_of_the_rest_is_its_series():
     np.testing.assert_allclose(rest.gram(X, Y), 4 * s**3 + s**4)
 
 
-WHICH = [(name, 2) for name in ("gaussian", "ctr_rademacher", "stacked_tensorsrht", *MACLAURIN)]
+WHICH = [(name, 2) for name in ("gaussian", "complex_gaussian", "ctr_rademacher", "stacked_tensorsrht", *MACLAURIN)]
+
+
+def by_loops(features, Z):
+    """Features one by one, those of chains from the weights of every projection."""
+    if isinstance(features, SeriesMap):
+        parts = zip(features.counts, features.weights, features.maps, strict=True)
+        columns = [weight * Z[:, -1:] ** (P - n) * part(Z[:, :-1]) for n, weight, part in parts]
+        return np.concatenate(columns, 1)
+    halves = isinstance(features, ComplexToRealMap)
+    chains = features.base if halves else features
+    places = np.split(np.arange(chains.W.shape[1]), chains.ends[:-1])
+    columns = [
+        chains.weights[n] * Z[:, -1] ** (P - n) * np.prod([Z[:, :-1] @ chains.W[:, at[j]] for at in places[:n]], 0)
+        for n, D in chains.counts.items()
+        for j in range(D)
+    ]
+    Phi = np.stack(columns, 1)
+    return np.concatenate((Phi.real, Phi.imag), 1) if halves else Phi
 
 
 @pytest.mark.parametrize(("name", "m"), WHICH + [(name, 1) for name in MACLAURIN])
@@ -52,19 +74,29 @@ def test_features_are_of_the_other_degrees_only(name, m):
     Z = frame.rows(X[:3]).copy()
     whole, found, seen = terms(Z), [], set()
     for k in range(draws):
-        series = sketch.sample(5, D, np.random.default_rng(k), np.float64)
-        Phi = frame.map(series)(Z)
-        found.append(Phi @ Phi.T)
-        seen |= set(series.degrees)
-    columns = [
-        weight * Z[:, -1:] ** (P - n) * part(Z[:, :-1])
-        for n, weight, part in zip(series.degrees, series.weights, series.maps, strict=True)
-    ]
-    np.testing.assert_allclose(Phi, np.concatenate(columns, 1), rtol=1e-10)
-    assert sorted(seen) == list(range(m + 1, P + 1))
+        features = sketch.sample(5, D, np.random.default_rng(k), np.float64)
+        Phi = frame.map(features)(Z)
+        found.append(Phi @ Phi.conj().T)
+        seen |= set(re.findall(r"degree (\d)", by_degree(features)))
+    np.testing.assert_allclose(Phi, by_loops(features, Z), rtol=1e-10)
+    assert sorted(map(int, seen)) == list(range(m + 1, P + 1))
     error = np.std(found, 0, ddof=1) / np.sqrt(draws)
     assert np.abs((np.mean(found, 0) - whole[m + 1 :].sum(0)) / error).max() < 4
     assert np.abs((np.mean(found, 0) - whole[m:].sum(0)) / error).max() > 5  # with the last known degree, the control
+
+
+def test_a_chain_serves_all_degrees():
+    """Those of degree 4 go on where those of degree 3 have come to, and features vary no more for it."""
+    frame, sketch, _ = known_part(KERNEL, make_sketch("rademacher", KERNEL), X, 32, 2)
+    chains = sketch.sample(5, 32, np.random.default_rng(0), np.float64)
+    assert chains.W.shape == (5, 3 * chains.counts[3] + chains.counts[4])
+    Z = frame.rows(X).copy()
+
+    def deviation(recipe):
+        maps = [frame.map(recipe.sample(5, 32, np.random.default_rng(k), np.float64)) for k in range(1000)]
+        return np.std([(features(Z).mean(0) ** 2).sum() for features in maps])
+
+    assert deviation(sketch) == pytest.approx(deviation(sketch.series), rel=0.15)
 
 
 def test_every_product_sketch_has_its_degrees():
@@ -116,7 +148,7 @@ def test_an_odd_column_of_pairs_is_left_out():
 def test_no_degree_is_left_out():
     """Whatever p_max was given to the sketch of the whole kernel."""
     sketch = make_sketch("random_maclaurin", KERNEL, p_max=3)
-    assert known_part(KERNEL, sketch, X, 32, 2)[1].support == [3, 4]
+    assert known_part(KERNEL, sketch, X, 32, 2)[1].series.support == [3, 4]
 
 
 def test_single_precision_rounds_nothing_that_is_known(monkeypatch):

@@ -6,7 +6,8 @@ with Φₙ a sketch of ⟨x, y⟩ⁿ of Dₙ features [Wacker 2022, Algorithm 6;
 is exact and takes one feature of D.  Here is what random and optimized Maclaurin sketches share.
 """
 
-from collections.abc import Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,9 +71,13 @@ class MaclaurinSketch(Sketch):
             return f"complex-to-real sketches of this kernel need an even number of features; {D} were asked for"
         return f"this kernel needs at least {least} features; {D} were asked for" if least > D else None
 
-    def series(self, parts: Iterable[Part], d: int, rng: np.random.Generator, dtype: Any) -> "SeriesMap":
+    @abstractmethod
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
+        """Degrees in order with how many features each has in a draw, none of them without any, and their weights."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         """Equation (1)."""
-        parts = [part for part in parts if part[1]]
+        parts = self.allot(D, rng)
         maps = [term(self.base, n).sketch.sample(d, D, rng, dtype) for n, D, _ in parts]
         degrees, weights = [n for n, *_ in parts], [w for *_, w in parts]
         if self.constant:
@@ -97,7 +102,7 @@ class SeriesMap(Concatenated):
 
     def __init__(self, maps: list[FeatureMap], weights: Array, kernel: DotProductKernel, degrees: list[int]) -> None:
         super().__init__(maps, weights)
-        self.kernel, self.degrees = kernel, degrees
+        self.kernel, self.counts = kernel, {n: part.D for n, part in zip(degrees, maps, strict=True)}
         self.weighted = type(kernel).radial is not DotProductKernel.radial
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:

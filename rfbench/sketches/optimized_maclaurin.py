@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rfbench.checks import InputError, require
 from rfbench.seeds import rng_for
 from rfbench.sketches.allocation import allocate, statistics
-from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
+from rfbench.sketches.base import ClosedForm, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin import KERNELS, MaclaurinSketch, Part, term
 
@@ -52,7 +52,7 @@ class OptimizedMaclaurin(MaclaurinSketch):
         allocation = (self.constant, *(counts.get(n, 0) for n in range(1, max(counts) + 1)))
         return AllocatedMaclaurin(self.kernel, self.base, allocation)
 
-    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
         raise InputError("optimized_maclaurin needs training rows first: call adapt")
 
 
@@ -74,10 +74,10 @@ class AllocatedMaclaurin(MaclaurinSketch, ClosedForm):
         n = np.flatnonzero(self.allocation[1:]) + 1
         return list(zip(n.tolist(), np.take(self.allocation, n).tolist(), self.kernel.coefficients(n), strict=True))
 
-    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
         if objection := self.objection(D):
             raise InputError(objection)
-        return self.series(self.parts, d, rng, dtype)
+        return self.parts
 
     def variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""

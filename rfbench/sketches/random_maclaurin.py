@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from rfbench.checks import require
 from rfbench.kernels.base import DotProductKernel, inner
-from rfbench.sketches.base import ClosedForm, FeatureMap
+from rfbench.sketches.base import ClosedForm
 from rfbench.sketches.family import Family
-from rfbench.sketches.maclaurin import KERNELS, MaclaurinSketch, term
+from rfbench.sketches.maclaurin import KERNELS, MaclaurinSketch, Part, term
 
 Array = NDArray[Any]
 ENDLESS = 20  # the last degree drawn of a series without end
@@ -51,12 +51,12 @@ class RandomMaclaurin(MaclaurinSketch):
         N, odd = divmod(D - self.constant, u)
         return mu, N, u, u * N * mu + odd * (n == 1)
 
-    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
         mu, N, u, expected = self.draws(D)
         counts = u * rng.multinomial(N, mu)
         counts[0] += D - self.constant - u * N
         weights = self.kernel.coefficients(np.array(self.support)) * counts / expected
-        return self.series(zip(self.support, counts.tolist(), weights, strict=True), d, rng, dtype)
+        return [part for part in zip(self.support, counts.tolist(), weights, strict=True) if part[1]]
 
 
 class RandomMaclaurinClosedForm(RandomMaclaurin, ClosedForm):

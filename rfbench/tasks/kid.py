@@ -24,7 +24,9 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
 from rfbench.sketches.maclaurin import MaclaurinSketch, SeriesMap
+from rfbench.sketches.wrappers import ComplexToRealMap
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
+from rfbench.tasks.chains import ChainMap
 from rfbench.tasks.embedding import embed, squared_mmd
 from rfbench.tasks.mmd import Estimate, block_mmd, exact
 from rfbench.tasks.remainder import better_apart, by_degrees, known_part
@@ -164,11 +166,10 @@ def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
 
 def by_degree(features: FeatureMap) -> str:
     """How many features there are of every degree, where they are apart."""
-    if not isinstance(features, SeriesMap):
+    unit, one = (2, features.base) if isinstance(features, ComplexToRealMap) else (1, features)
+    if not isinstance(one, SeriesMap | ChainMap):
         return ""
-    return "features: " + ", ".join(
-        f"{part.D} of degree {n}" for n, part in zip(features.degrees, features.maps, strict=True)
-    )
+    return "features: " + ", ".join(f"{unit * D} of degree {n}" for n, D in one.counts.items())
 
 
 def held(thing: object) -> int:

@@ -5,9 +5,10 @@ Without its degrees up to m, equation (1) of tangent.py is
     Σ_{n>m} C(p, n) (a a')^{p−n} ⟨w, w'⟩ⁿ,                                                                    (1)
 
 which has features a^{p−n} √C(p, n) Φₙ(w) with Φₙ any product sketch: those of a Maclaurin sketch, degree by degree.
-One of degree n takes n projections and not p, and none of them sees e, which all rows have in common: dense features
-are made in about half the time, and Gaussian ones, which vary along e too, vary far less.  The known features of
-degree 2 are √C(p, 2) a^{p−2} w ⊗ w; their sum over a block of rows is one product.
+One of degree n takes n projections and not p, those of dense weights fewer still (chains.py), and none of them sees e,
+which all rows have in common: Gaussian features, which vary along e too, vary far less.
+
+The known features of degree 2 are √C(p, 2) a^{p−2} w ⊗ w; their sum over a block of rows is one product.
 """
 
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from rfbench.sketches.powers import homogeneous
 from rfbench.sketches.random_maclaurin import RandomMaclaurin
 from rfbench.sketches.tuples import BASES
 from rfbench.sketches.wrappers import Affine
+from rfbench.tasks.chains import chained
 from rfbench.tasks.tangent import Tangent
 
 Array = NDArray[Any]
@@ -89,7 +91,9 @@ def known_part(kernel: Kernel, sketch: Sketch, X: Array, D: int, m: int) -> tupl
         D -= D % 2 if rest.base.startswith("ctr_") else 0  # single columns are of degree 1, which is known
         if not rest.objection(D):
             remainder = Remainder(kernel, c, m)
-            return remainder, rest.adapt(remainder.rows(X)[:, :-1] / remainder.length, D), D
+            adapted = rest.adapt(remainder.rows(X)[:, :-1] / remainder.length, D)
+            assert isinstance(adapted, MaclaurinSketch)
+            return remainder, chained(adapted, kernel.affine[0]), D
     return known_part(kernel, sketch, X, D, 1) if m > 1 else None
 
 
@@ -105,8 +109,7 @@ class Remainder(Tangent):
         return super().rows(X.astype(np.float64, copy=False))
 
     def map(self, features: FeatureMap) -> FeatureMap:
-        assert isinstance(features, SeriesMap)
-        return RemainderMap(features, self.p)
+        return RemainderMap(features, self.p) if isinstance(features, SeriesMap) else features
 
     def sums(self, Z: Array) -> tuple[Array, float, float]:
         h, squares, rest = super().sums(Z)
@@ -126,7 +129,7 @@ class RemainderMap(Tiled):
     def __init__(self, base: SeriesMap, p: int) -> None:
         self.base, self.d, self.D = base, base.d + 1, base.D
         self.dtype, self.order = base.dtype, base.order
-        self.powers = p - np.repeat(base.degrees, [part.D for part in base.maps])
+        self.powers = p - np.repeat(list(base.counts), list(base.counts.values()))
 
     @property
     def chunk(self) -> int:
