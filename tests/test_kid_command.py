@@ -25,6 +25,14 @@ def test_features_of_single_degrees_are_told(rfbench, tmp_path):
     assert three + four == 64
 
 
+def test_rows_are_taken_as_they_are(rfbench):
+    """A distance of feature vectors is that of no others; whoever wants others says so."""
+    words = ("task=kid", "features=32", "seeds=1", "task.resamples=2", "task.subsets=0")
+    as_they_are, shorter = rfbench(*words), rfbench(*words, "dataset.prepare=[unit_norm]")
+    assert as_they_are.stdout.startswith("digits(prepare=[]) ")
+    assert shorter.stdout.startswith("digits ")
+
+
 def test_two_files_are_a_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr("rfbench.datasets.splits.BLOCK_BYTES", 8 * 5 * 50)  # a block across both files
     X, Y = sets()

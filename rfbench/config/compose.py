@@ -150,8 +150,14 @@ def known_keys() -> list[str]:
     keys = set(groups())
     for path in CONF.rglob("*.yaml"):
         group = path.relative_to(CONF).parts[0] if path.parent != CONF else ""
-        node = OmegaConf.load(path)
-        if group != "experiment" and isinstance(node, DictConfig):
-            own = {str(key) for key in node} - {"defaults", "hydra", "name"}
+        if group != "experiment":
+            own = {str(key) for key in own_options(path, group)} - {"defaults", "hydra", "name"}
             keys |= {f"{group}.{key}" if group else key for key in own}
     return sorted(keys | {"dataset.threshold"})
+
+
+def own_options(path: Path, group: str) -> DictConfig:
+    """The options of a choice; a file that sets those of other groups too (`@package _global_`) names its own."""
+    node = OmegaConf.load(path)
+    assert isinstance(node, DictConfig)
+    return node.get(group, node)

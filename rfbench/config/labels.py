@@ -6,7 +6,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rfbench.config.compose import CONF, roots
+from rfbench.config.compose import CONF, own_options, roots
 
 NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk", "dump", "folder")
 
@@ -38,5 +38,5 @@ def _defaults(group: str, name: str) -> Mapping[str, Any]:
     """Options of a choice before anybody changed them: those of its group, then its own."""
     files = [path for root in roots() if (path := root / group / f"{name}.yaml").exists()]
     shared: Any = OmegaConf.load(CONF / "config.yaml")
-    node: Any = OmegaConf.merge(shared.get(group, {}), *map(OmegaConf.load, files[:1]))
+    node: Any = OmegaConf.merge(shared.get(group, {}), *(own_options(path, group) for path in files[:1]))
     return OmegaConf.to_container(node, resolve=True)  # type: ignore[return-value]
