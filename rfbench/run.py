@@ -138,9 +138,13 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
 def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
     name, d = job.config["sketch"]["name"], sample.shape[1]
     sketch = job.sketch(kernel).adapt(sample, D)
-    if facts := sketch.facts():
+
+    def tell(facts: dict[str, Any]) -> None:
         job.learned[f"{label('sketch', job.config['sketch'])}, {D} features, seed {seed}"] = facts
         log.info("%s features, seed %s: %s", D, seed, facts)
+
+    if facts := sketch.facts():
+        tell(facts)
 
     def draw(k: int) -> Any:
         return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
@@ -155,7 +159,7 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
     def meter(device: str | None) -> AbstractContextManager[Reading]:
         return job.readings.taken(job.meter.on(device) if device else job.meter, (D, seed, device or job.meter.device))
 
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show, meter)
+    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show, meter, tell)
 
 
 def job_columns(job: Job) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Kernel Inception Distance as a command: two files, what is told, mistakes."""
 
-import re
+import json
 import subprocess
 import sys
 
@@ -15,14 +15,28 @@ from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.results.rows import read_rows
 
 
-def test_features_of_single_degrees_are_told(rfbench, tmp_path):
-    done = rfbench("task=kid", "dataset=wine", "sketch=rademacher", "degree=4", "features=64", "seeds=1")
+@pytest.mark.parametrize("sketch", ["rademacher", "ctr_rademacher", "optimized_maclaurin"])
+def test_features_of_single_degrees_are_told(rfbench, tmp_path, sketch):
+    """Those of the estimate, not those that the sketch has for the whole kernel."""
+    done = rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "degree=4", "features=64", "seeds=1")
     assert done.returncode == 0, done.stderr
-    (path,) = tmp_path.glob("outputs/wine-rademacher-kid/*/results.csv")
-    told = next(row["message"] for row in read_rows(path) if row["metric"] == "kid")
-    three, four = map(int, re.fullmatch(r"features: (\d+) of degree 3, (\d+) of degree 4", told).groups())
-    assert three > four > 0
+    (path,) = tmp_path.glob(f"outputs/wine-{sketch}-kid/*/run.json")
+    (learned,) = (facts for facts in json.loads(path.read_text())["learned"].values() if "allocation" in facts)
+    three, four = learned["allocation"]["3"], learned["allocation"]["4"]
+    assert learned == {"allocation": {"3": three, "4": four}}
     assert three + four == 64
+    assert three > four > 0
+    assert f"allocation 3: {three}, 4: {four}" in done.stdout
+
+
+@pytest.mark.parametrize("sketch", ["rademacher", "ctr_tensorsrht"])
+def test_another_process_draws_the_same(rfbench, tmp_path, sketch):
+    def numbers():
+        rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "features=32", "seeds=1", "force=true")
+        (path,) = tmp_path.glob("outputs/*/*/results.csv")
+        return [row["value"] for row in read_rows(path) if row["unit"] != "s"]
+
+    assert numbers() == numbers()
 
 
 def test_rows_are_taken_as_they_are(rfbench):

@@ -63,6 +63,7 @@ class Trial:
     engine: Local
     show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
     meter: Callable[[str | None], AbstractContextManager[Reading]] = unmetered  # of a device, or of the job
+    tell: Callable[[dict[str, Any]], None] = lambda facts: None  # what the task made of the sketch, for run.json
 
 
 def of_one_output(task: str, kernel: Kernel) -> str | None:

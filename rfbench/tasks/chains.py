@@ -22,7 +22,6 @@ from rfbench.sketches.base import FeatureMap, Sketch, Tiled
 from rfbench.sketches.maclaurin import MaclaurinSketch, Part
 from rfbench.sketches.powers import homogeneous
 from rfbench.sketches.product import ProductSketch
-from rfbench.sketches.weights import Law
 from rfbench.sketches.wrappers import ComplexToReal, ComplexToRealMap
 
 Array = NDArray[Any]
@@ -30,25 +29,30 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Chains(Sketch):
-    """What a Maclaurin sketch allots, from chains."""
+    """What a Maclaurin sketch of degrees above 1 of (1 + ⟨x, y⟩)ᵖ allots, from chains."""
 
     series: MaclaurinSketch
-    law: Law
-    unit: int  # columns of a feature: 2 where it is complex and its halves are counted
     p: int
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
-        parts = [(n, D_n // self.unit, weight) for n, D_n, weight in self.series.allot(D, rng)]
+        product, unit = product_of(self.series)
+        parts = [(n, D_n // unit, weight) for n, D_n, weight in self.series.allot(D, rng)]
         widths = [max(D_n for n, D_n, _ in parts if n >= i) for i in range(1, parts[-1][0] + 1)]
-        chains = ChainMap(self.law.draw((d, sum(widths)), rng, dtype), widths, parts, self.p)
-        return chains if self.unit == 1 else ComplexToRealMap(chains)
+        chains = ChainMap(product.law.draw((d, sum(widths)), rng, dtype), widths, parts, self.p)
+        return chains if unit == 1 else ComplexToRealMap(chains)
+
+
+def product_of(series: MaclaurinSketch) -> tuple[ProductSketch, int]:
+    """The product sketch of a series, and how many columns a feature of it has."""
+    sketch = homogeneous(series.base, 1)
+    one, unit = (sketch.base, 2) if isinstance(sketch, ComplexToReal) else (sketch, 1)
+    assert isinstance(one, ProductSketch)
+    return one, unit
 
 
 def chained(series: MaclaurinSketch, p: int) -> Sketch:
-    """A Maclaurin sketch of degrees above 1 of (1 + ⟨x, y⟩)ᵖ as chains, where its weights are dense."""
-    sketch = homogeneous(series.base, 1)
-    unit, one = (2, sketch.base) if isinstance(sketch, ComplexToReal) else (1, sketch)
-    return Chains(series, one.law, unit, p) if type(one) is ProductSketch else series
+    """The same degrees from chains, where weights are dense."""
+    return Chains(series, p) if type(product_of(series)[0]) is ProductSketch else series
 
 
 class ChainMap(Tiled):

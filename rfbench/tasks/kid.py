@@ -146,7 +146,9 @@ class KID(Task):
         seconds = perf_counter() - start
 
         told = f", exact up to degree {exactly.degree}" if exactly else ""
-        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}", by_degree(first))
+        if counts := by_degree(first):
+            trial.tell({"allocation": counts})
+        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
@@ -164,12 +166,10 @@ def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
     return None
 
 
-def by_degree(features: FeatureMap) -> str:
+def by_degree(features: FeatureMap) -> dict[str, int]:
     """How many features there are of every degree, where they are apart."""
     unit, one = (2, features.base) if isinstance(features, ComplexToRealMap) else (1, features)
-    if not isinstance(one, SeriesMap | ChainMap):
-        return ""
-    return "features: " + ", ".join(f"{unit * D} of degree {n}" for n, D in one.counts.items())
+    return {str(n): unit * D for n, D in one.counts.items()} if isinstance(one, SeriesMap | ChainMap) else {}
 
 
 def held(thing: object) -> int:
