@@ -46,5 +46,5 @@ def measure(turns: int, share: float = 1.0) -> list[Row]:
 def copies(count: int, A: np.ndarray, B: np.ndarray, engine: Local) -> None:
     """B = A, several times; a share of the memory on each thread."""
     A, B = A.ravel("K"), B.ravel("K")
-    shares = [slice(*span) for _ in range(count) for span in spans(len(A), -(-len(A) // engine.workers))]
+    shares = [span for _ in range(count) for span in spans(len(A), -(-len(A) // engine.workers))]
     engine.run(lambda rows: np.copyto(B[rows], A[rows]), shares)

@@ -24,7 +24,7 @@ from rfbench.engines.local import cores
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import Trial, make_task
-from rfbench.tasks.mmd import exact
+from rfbench.tasks.kid.mmd import exact
 
 SUBSETS, SIZE = 100, 1000
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rfbench.results.files import replace_file
+from rfbench.storage import replace_file
 
 POINT = r"_[a-z]?\d{3,}$"
 SILENT = "runs; nothing published to compare with"

@@ -16,11 +16,11 @@ from timing import best_of
 
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
+from rfbench.linalg.cholesky import factor
+from rfbench.linalg.gram import gram
+from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.sketches import make_sketch
-from rfbench.tasks.cholesky import factor
-from rfbench.tasks.evidence import collect
-from rfbench.tasks.gram import gram
-from rfbench.tasks.stopwatch import Stopwatch
+from rfbench.tasks.gp.statistics import collect
 
 CLASSES = 10
 

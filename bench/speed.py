@@ -13,9 +13,9 @@ import growth
 import pandas as pd
 import transforms
 
-from rfbench.reports.save import save
-from rfbench.reports.style import RC, line_style
-from rfbench.results.files import replace_file
+from rfbench.reports.figures.save import save
+from rfbench.reports.figures.style import RC, line_style
+from rfbench.storage import replace_file
 
 SIZES = {  # rows, features, sketches, turns
     False: (10_000, (2048, 4096, 10_240), transforms.POLYNOMIAL, 5),

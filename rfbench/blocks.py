@@ -10,9 +10,9 @@ import numpy as np
 _buffers = threading.local()
 
 
-def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
-    """(start, stop) of consecutive blocks of at most `size` rows."""
-    return ((start, min(start + size, n)) for start in range(0, n, size))
+def spans(n: int, size: int, first: int = 0) -> Iterator[slice]:
+    """Consecutive slices of at most `size` rows that cover first..n."""
+    return (slice(start, min(start + size, n)) for start in range(first, n, size))
 
 
 def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -26,7 +26,7 @@ def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Ite
             continue
         X, y = (np.concatenate(column) for column in zip(*held, strict=True))
         whole, have = have - have % size, have % size
-        yield from ((X[slice(*span)], y[slice(*span)]) for span in spans(whole, size))
+        yield from ((X[span], y[span]) for span in spans(whole, size))
         held = [(X[whole:], y[whole:])]
     if have:
         X, y = (np.concatenate(column) for column in zip(*held, strict=True))

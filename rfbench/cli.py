@@ -81,7 +81,7 @@ def dispatch(words: list[str]) -> int:
 
         return show(words[1:])
     if first == "compare":
-        from rfbench.reports.compare import main as compare
+        from rfbench.reports.compare.command import main as compare
 
         return compare(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):

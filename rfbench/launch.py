@@ -130,9 +130,9 @@ def no_number(row: dict[str, str]) -> str:
 def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
     """Write the table and the figure of all jobs, print them with what is to be noted, and count what failed."""
     from rfbench.reports import write_report
-    from rfbench.reports.grids import write_grids
-    from rfbench.reports.maps import write_maps
-    from rfbench.reports.processes import write_posteriors
+    from rfbench.reports.figures.grids import write_grids
+    from rfbench.reports.figures.maps import write_maps
+    from rfbench.reports.figures.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import COLUMNS, MISSING, read_rows, write_rows
 

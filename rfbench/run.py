@@ -21,7 +21,7 @@ from rfbench.devices.meters import Reading
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
-from rfbench.results.pictures import Setting, keep_pictures
+from rfbench.results.pictures import PictureKey, keep_pictures
 from rfbench.results.rows import MISSING, Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Measure, Trial
@@ -153,7 +153,7 @@ def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, se
         if seed == job.seeds[0]:
             labels = job_columns(job)
             sketch, features = (other, 0) if other else (labels["sketch"], D)
-            setting = Setting(kind, labels["dataset"], sketch, features, error, labels["kernel"])
+            setting = PictureKey(kind, labels["dataset"], sketch, features, error, labels["kernel"])
             job.pictures[setting] = picture
 
     def meter(device: str | None) -> AbstractContextManager[Reading]:

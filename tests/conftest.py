@@ -1,13 +1,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(Path(__file__).parent))
+from support import ROOT
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,21 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import zoo
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
+from support import zoo
 
 from rfbench.blocks import columns_of, regrouped, scratch, spans
 from rfbench.engines import Local
 from rfbench.engines.local import cores
+from rfbench.linalg.tiles import tiles
 from rfbench.seeds import rng_for
-from rfbench.tasks.tiles import tiles
 
 
 @given(n=st.integers(0, 500), size=st.integers(1, 600))
 def test_spans_cover_every_row_once(n, size):
-    rows = [row for start, stop in spans(n, size) for row in range(start, stop)]
+    rows = [row for span in spans(n, size) for row in range(span.start, span.stop)]
     assert rows == list(range(n))
 
 
@@ -34,7 +34,7 @@ def test_columns_are_the_transpose_of_either_layout(order):
 def test_regrouped_rows_are_the_same_in_full_blocks(lengths, size):
     X, stops = np.arange(2 * sum(lengths)).reshape(-1, 2), np.cumsum([0, *lengths])
     found = list(regrouped(((X[a:b], X[a:b, 0]) for a, b in pairwise(stops)), size))
-    assert [len(y) for _, y in found] == [stop - start for start, stop in spans(len(X), size)]
+    assert [len(y) for _, y in found] == [span.stop - span.start for span in spans(len(X), size)]
     np.testing.assert_array_equal(np.concatenate([X[:0], *(rows for rows, _ in found)]), X)
     assert all((rows[:, 0] == y).all() for rows, y in found)
 
@@ -116,3 +116,15 @@ def test_generators_are_named():
 
 def test_generators_are_the_same_on_every_machine():
     assert rng_for(3, "split", "digits").integers(0, 2**32) == 4293171152
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 7, 100])
+def test_rows_are_the_same_in_blocks_of_one_size(size):
+    rows, labels = np.arange(46).reshape(23, 2), np.arange(23)
+    blocks = [(rows[a:b], labels[a:b]) for a, b in ((0, 3), (3, 3), (3, 14), (14, 15), (15, 23))]
+    found = list(regrouped(blocks, size))
+    assert [len(X) for X, _ in found[:-1]] == [size] * (len(found) - 1)
+    assert 0 < len(found[-1][0]) <= size
+    for column, wanted in zip(zip(*found, strict=True), (rows, labels), strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), wanted)
+    assert list(regrouped([], size)) == []

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from answers import one_line
+from support.answers import one_line
 
 from rfbench.results.rows import only_writer, read_rows
 

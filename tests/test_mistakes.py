@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from answers import one_line
+from support.answers import one_line
 
 from rfbench.cli import main
 

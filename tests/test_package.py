@@ -3,11 +3,9 @@
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent
+from support import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +48,11 @@ from contextlib import contextmanager
 import numpy as np
 from rfbench.devices.meters.base import Meter, Reading
 from rfbench.datasets.base import Dataset, InMemory
-from rfbench.kernels.base import Kernel, inner
+from rfbench.kernels.base import Kernel
+from rfbench.arrays import inner
 from rfbench.sketches.family import Family
-from rfbench.sketches.product import ProductSketch
-from rfbench.sketches.weights import RADEMACHER
+from rfbench.sketches.products.product import ProductSketch
+from rfbench.sketches.products.weights import RADEMACHER
 
 @dataclass(frozen=True)
 class Cosine(Kernel):

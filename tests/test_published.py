@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_kid import run, split_of
+from support.kid import run, split_of
 
 from rfbench.datasets import load
 from rfbench.results.rows import read_rows

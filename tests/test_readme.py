@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import ROOT
 
-ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
 SHOWN = [block.split("\n", 1) for block in re.findall(r"```console\n\$ (.*?)\n```", TEXT, re.DOTALL)]
 LISTED = [line.strip().partition("  #")[0].strip() for line in re.findall(r"^    (rfbench .*)$", TEXT, re.MULTILINE)]
@@ -76,7 +76,7 @@ def test_listed_commands_run(commands, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", MADE)
 def test_make_targets(command, tmp_path):
     """In this environment, not a new one; of `make test` one file, since the whole is what runs here."""
-    arguments = ["ARGS=tests/test_kernels.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
+    arguments = ["ARGS=tests/kernels/test_kernels.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
     environment = Path(sys.executable).parent.parent
     ready = environment / ".ready"
     if not ready.exists():

@@ -3,7 +3,7 @@
 import csv
 
 import numpy as np
-from answers import one_line
+from support.answers import one_line
 
 from rfbench.results.rows import read_rows
 

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets.cache import cache_dir
+from rfbench.storage import cache_dir
 
 PACKAGE = Path(__file__).resolve().parent.parent
 # Inside the package in a wheel, beside it in a checkout.

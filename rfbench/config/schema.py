@@ -8,19 +8,19 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from rfbench.arrays import padded
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Preparation
-from rfbench.devices import make_opu
-from rfbench.devices.features import on_device
 from rfbench.devices.meters import Meter, make_meter
-from rfbench.devices.shared import SharedDevice
+from rfbench.devices.opu import make_opu
+from rfbench.devices.opu.shared import SharedDevice
 from rfbench.engines import Local
 from rfbench.kernels import Kernel, make_kernel
 from rfbench.registry import find
-from rfbench.results.pictures import Setting
-from rfbench.results.samples import Readings
+from rfbench.results.pictures import PictureKey
+from rfbench.results.readings import Readings
 from rfbench.sketches import Sketch, make_sketch
-from rfbench.sketches.hadamard import padded
+from rfbench.sketches.optical.device import on_device
 from rfbench.tasks import TASKS, Task, make_task
 
 GROUPS = ("dataset", "kernel", "sketch", "task", "engine", "opu", "meter")
@@ -67,7 +67,7 @@ class Job:
     dtype: np.dtype[Any]
     device: SharedDevice | None  # opened by the run
     learned: dict[str, Any] = field(default_factory=dict)  # what sketches took from the training rows, for run.json
-    pictures: dict[Setting, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
+    pictures: dict[PictureKey, Any] = field(default_factory=dict)  # of the first seed, for maps.npz
     readings: Readings = field(default_factory=Readings)
 
     def sketch(self, kernel: Kernel) -> Sketch:

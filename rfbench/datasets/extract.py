@@ -7,24 +7,21 @@ it is of the same network and images is seen by the first batch, which is comput
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.datasets import load
 from rfbench.datasets.base import Rows
-from rfbench.datasets.binary import read_npy
-from rfbench.datasets.cache import cache_dir, made
-from rfbench.datasets.networks import DATASETS, LABELS, layer_of
+from rfbench.datasets.formats.binary import read_npy
 from rfbench.datasets.pretrained import pretrained
+from rfbench.datasets.published.networks import DATASETS, LABELS, layer_of
 from rfbench.datasets.store import write_header
 from rfbench.progress import bar
-from rfbench.results.files import replace_file
+from rfbench.storage import cache_dir, ensure_dir, replace_file
 
-Array = NDArray[Any]
 BATCH = 32  # images, of which VGG16 takes 1 GB; fixed, for the last bits of what a network gives may depend on it
 
 
@@ -35,7 +32,7 @@ def extract(model: str, layer: str, out: Path | None) -> str:
     if not path.is_file():
         network = pretrained(model, wanted)
         images = load({"name": "cifar10"}, data_dir=None, download=True)
-        write_labels(images.y.read(0, images.y.shape[0]), made(path.parent) / LABELS)
+        write_labels(images.y.read(0, images.y.shape[0]), ensure_dir(path.parent) / LABELS)
         write_features(network, images.X, path)
     n, d = read_npy(path).shape
     options = (f" dataset.layer={layer}" if layer != "final" else "") + (f" data_dir={out}" if out else "")
@@ -66,9 +63,9 @@ def write_features(network: Callable[[Array], Array], images: Rows, path: Path) 
                 done = len(first)
                 shown.update(done)
             file.truncate(file.seek(len(begun) + (done - len(first)) * first[0].nbytes))
-            for start, stop in ((done + a, done + b) for a, b in spans(n - done, BATCH)):
-                file.write(network(images.read(start, stop)).astype(np.float32).tobytes())
-                shown.update(stop - start)
+            for span in spans(n, BATCH, done):
+                file.write(network(images.read(span.start, span.stop)).astype(np.float32).tobytes())
+                shown.update(span.stop - span.start)
         part.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {part} ({error.strerror}); the same command goes on from where it is") from None

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError, require
-from rfbench.datasets.base import Array, Dataset
-from rfbench.datasets.binary import checked, read_npy, read_npz
-from rfbench.datasets.cache import cache_dir, made, whole
-from rfbench.datasets.catalogue import CATALOGUE, EMBEDDED
-from rfbench.datasets.files import checksum, opened
-from rfbench.datasets.readers import libsvm_parts
+from rfbench.datasets.base import Dataset
+from rfbench.datasets.formats.binary import checked, read_npy, read_npz
+from rfbench.datasets.formats.files import opened
+from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block, read_table
+from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
+from rfbench.datasets.published.readers import libsvm_parts
 from rfbench.datasets.store import open_arrays, write_rows, write_targets
-from rfbench.datasets.tables import CELLS_PER_CHUNK, Block, read_table
+from rfbench.storage import atomic_dir, cache_dir, checksum, ensure_dir
 
 MOST_CLASSES = 20  # whole numbers of more values than this are taken as measurements
 
@@ -68,7 +69,7 @@ def add(file: Path, name: str, target: str | None, task: str | None, test: Path 
     if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text():
         raise InputError(f"'{name}' exists with other content; choose another --name or delete {yaml} first")
     if not directory.is_dir():
-        with whole(directory) as part:
+        with atomic_dir(directory) as part:
             _convert(part, files, target, task, sums[0])
     data = open_arrays(name, directory)
     n, d = data.X.shape
@@ -79,7 +80,7 @@ def add(file: Path, name: str, target: str | None, task: str | None, test: Path 
 
 
 def _write_recipe(yaml: Path, comment: str, name: str, directory: Path, sha256: str) -> None:
-    part = made(yaml.parent) / f".{name}.part"
+    part = ensure_dir(yaml.parent) / f".{name}.part"
     # A JSON string is a YAML string, whatever characters the path has.
     file = json.dumps(str(directory))
     keys = f"name: {name}\nfile: {file}\nsha256: {sha256}\nprepare: [standardize, unit_norm]\n"

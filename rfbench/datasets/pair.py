@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.base import Array, Dataset, InMemory, OnDisk
-from rfbench.datasets.binary import read_npy
-from rfbench.datasets.files import checksum
+from rfbench.datasets.base import Dataset, InMemory, OnDisk
+from rfbench.datasets.formats.binary import read_npy
+from rfbench.storage import checksum
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array, padded
 from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.splits import Part, split
-from rfbench.sketches.hadamard import padded
-
-Array = NDArray[Any]
 
 
 @dataclass

@@ -6,12 +6,11 @@ from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.networks import Layer
+from rfbench.datasets.published.networks import Layer
 
-Array = NDArray[Any]
 SIDE = 32  # of the images of CIFAR-10
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of red, green and blue
 LITE = (0.498,) * 3, (0.502,) * 3

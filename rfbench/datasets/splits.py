@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset
 from rfbench.seeds import rng_for
 
-Array = NDArray[Any]
 BLOCK_BYTES = 1 << 23  # of rows read at once, as doubles; preparing them takes a few times that
 TEST_FRACTION = 0.1
 
@@ -35,7 +35,8 @@ class Part:
     def blocks(self, label: int | None = None) -> Iterator[tuple[Array, Array]]:
         """(X, y) as published, block by block, in order; all rows, or those of one class."""
         n, d = self.dataset.X.shape
-        for start, stop in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
+        for span in spans(n, max(BLOCK_BYTES // (8 * d), 1)):
+            start, stop = span.start, span.stop
             chosen, (X, y) = self.chosen(start, stop), (self.dataset.X, self.dataset.y)
             if label is not None:
                 chosen &= y.read(start, stop) == label
@@ -47,8 +48,8 @@ class Part:
 
     def labels(self) -> Iterator[Array]:
         """y alone, block by block, in order."""
-        for start, stop in spans(self.dataset.y.shape[0], BLOCK_BYTES // 8):
-            yield self.dataset.y.read(start, stop)[self.chosen(start, stop)]
+        for span in spans(self.dataset.y.shape[0], BLOCK_BYTES // 8):
+            yield self.dataset.y.read(span.start, span.stop)[self.chosen(span.start, span.stop)]
 
     def chosen(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Which of the rows start..stop are in this part."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.base import Array, Dataset, OnDisk
-from rfbench.datasets.files import checksum
-from rfbench.datasets.tables import Block
+from rfbench.datasets.base import Dataset, OnDisk
+from rfbench.datasets.formats.tables import Block
+from rfbench.storage import checksum
 
 
 def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[int, int], Array]:

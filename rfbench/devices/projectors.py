@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from rfbench.devices.recorded import Recorded
-from rfbench.devices.shared import SharedDevice
-
-Array = NDArray[Any]
+from rfbench.arrays import Array
+from rfbench.devices.opu.recorded import Recorded
+from rfbench.devices.opu.shared import SharedDevice
 
 
 class NoRoomError(Exception):

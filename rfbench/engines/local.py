@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import require
-from rfbench.sketches.base import Array, FeatureMap
+from rfbench.sketches.base import FeatureMap
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -74,5 +75,5 @@ class Local:
 
     def transform(self, features: FeatureMap, X: Array, Phi: Array) -> Array:
         """Φ(X) into an array for it, block by block."""
-        self.run(lambda span: features(X[slice(*span)], Phi[slice(*span)]), spans(len(X), self.block_rows))
+        self.run(lambda span: features(X[span], Phi[span]), spans(len(X), self.block_rows))
         return Phi

@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from rfbench.arrays import Array
+
 VALIDATION = "validation"  # in the place of a number that is chosen on rows left out
 
 
@@ -67,19 +68,3 @@ class DotProductKernel(Kernel):
     def radial(self, X: Array) -> Array:
         """g of every row."""
         return np.ones(len(X))
-
-
-def inner(X: Array, Y: Array) -> Array:
-    """⟨x, y⟩ of all pairs, in float64."""
-    return X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
-
-
-def squared_norms(X: Array) -> Array:
-    """‖x‖² of every row, in float64."""
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
-
-
-def squared_distances(X: Array, Y: Array) -> Array:
-    """‖x − y‖² of all pairs, never negative."""
-    D2 = squared_norms(X)[:, None] + squared_norms(Y) - 2 * inner(X, Y)
-    return np.maximum(D2, 0, out=D2)

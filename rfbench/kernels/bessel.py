@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import hyp0f1
 
-from rfbench.kernels.base import Array, squared_distances
+from rfbench.arrays import Array, squared_distances
 from rfbench.kernels.exponential import Scaled
 
 

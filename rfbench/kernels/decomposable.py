@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
-from rfbench.kernels.base import Array
 from rfbench.kernels.matrix import MatrixKernel
 
 WORDS = ("identity", "covariance", "laplacian", "simplex")

@@ -11,8 +11,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array, inner, squared_distances, squared_norms
 from rfbench.checks import InputError, require
-from rfbench.kernels.base import VALIDATION, Array, DotProductKernel, Kernel, inner, squared_distances, squared_norms
+from rfbench.kernels.base import VALIDATION, DotProductKernel, Kernel
 
 
 @dataclass(frozen=True)

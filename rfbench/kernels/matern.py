@@ -15,9 +15,10 @@ from math import sqrt
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
+from rfbench.arrays import Array, squared_distances, squared_norms
 from rfbench.blocks import spans
 from rfbench.checks import require
-from rfbench.kernels.base import Array, Kernel, squared_distances, squared_norms
+from rfbench.kernels.base import Kernel
 from rfbench.kernels.exponential import Gaussian, Scaled
 
 POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # of √(2ν) r, before its exponential
@@ -82,7 +83,7 @@ def near_squared_distances(X: Array, Y: Array) -> Array:
     """‖x − y‖² that is right for near rows too: a root makes 10⁻⁸ of what is left of 10⁻¹⁶ by cancellation."""
     D2 = squared_distances(X, Y)
     near = np.nonzero(NEAR * (squared_norms(X)[:, None] + squared_norms(Y)) > D2)
-    for start, stop in spans(len(near[0]), 4096):
-        i, j = (index[start:stop] for index in near)
+    for span in spans(len(near[0]), 4096):
+        i, j = (index[span] for index in near)
         D2[i, j] = squared_norms(X[i].astype(np.float64) - Y[j])
     return D2

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rfbench.arrays import Array, squared_distances
 from rfbench.checks import require
-from rfbench.kernels.base import Array, Kernel, squared_distances
+from rfbench.kernels.base import Kernel
 from rfbench.kernels.exponential import Gaussian
 
 

@@ -11,8 +11,9 @@ from math import comb, gamma
 
 import numpy as np
 
+from rfbench.arrays import Array, inner, squared_norms
 from rfbench.checks import require
-from rfbench.kernels.base import VALIDATION, Array, Kernel, inner, squared_norms
+from rfbench.kernels.base import VALIDATION, Kernel
 
 
 @dataclass(frozen=True)

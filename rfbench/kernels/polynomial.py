@@ -10,8 +10,9 @@ from math import comb, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.arrays import Array, inner, squared_distances, squared_norms
 from rfbench.checks import require
-from rfbench.kernels.base import Array, DotProductKernel, inner, squared_distances, squared_norms
+from rfbench.kernels.base import DotProductKernel
 
 
 class AffinePower(DotProductKernel):

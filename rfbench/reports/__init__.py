@@ -9,8 +9,8 @@ def write_report(
     directory: Path, rows: Iterable[Mapping[str, Any]], plot: Sequence[str] | None = None, notes: Sequence[str] = ()
 ) -> str:
     """summary.csv and the figure, of what `plot` names, beside results.csv; the text of the table."""
-    from rfbench.reports.figures import write_figure
-    from rfbench.reports.projections import write_crossings
+    from rfbench.reports.figures.figure import write_figure
+    from rfbench.reports.figures.projections import write_crossings
     from rfbench.reports.tables import as_text, summarize, to_frame, write_summary
 
     summary = summarize(to_frame(rows))

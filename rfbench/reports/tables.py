@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfbench.results.files import replace_file
 from rfbench.results.rows import COLUMNS
+from rfbench.storage import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from rfbench import __version__
-from rfbench.results.files import replace_file
+from rfbench.storage import replace_file
 
 
 class Manifest:

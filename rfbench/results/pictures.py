@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.results.files import replace_file
+from rfbench.storage import replace_file
 
 MAPS, POSTERIORS, GRIDS = "maps", "posteriors", "grids"
 
 
-class Setting(NamedTuple):
+class PictureKey(NamedTuple):
     """Where a picture belongs; kind is the name of its file."""
 
     kind: str
@@ -24,7 +24,7 @@ class Setting(NamedTuple):
     kernel: str = ""
 
 
-def keep_pictures(directory: Path, pictures: dict[Setting, NDArray[Any]]) -> None:
+def keep_pictures(directory: Path, pictures: dict[PictureKey, NDArray[Any]]) -> None:
     """Add to those that are there."""
     for kind in dict.fromkeys(key.kind for key in pictures):
         ours = {key: A for key, A in pictures.items() if key.kind == kind}
@@ -34,9 +34,9 @@ def keep_pictures(directory: Path, pictures: dict[Setting, NDArray[Any]]) -> Non
         replace_file(directory / f"{kind}.npz", content.getvalue())
 
 
-def read_pictures(directory: Path, kind: str) -> dict[Setting, NDArray[Any]]:
+def read_pictures(directory: Path, kind: str) -> dict[PictureKey, NDArray[Any]]:
     path = directory / f"{kind}.npz"
     if not path.exists():
         return {}
     with np.load(path) as arrays:
-        return {Setting(*json.loads(key)): arrays[key] for key in arrays}
+        return {PictureKey(*json.loads(key)): arrays[key] for key in arrays}

@@ -1,15 +1,14 @@
 """results.csv: one row per number, in a fixed order of columns; a row is complete or absent."""
 
 import csv
-import fcntl
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from rfbench.checks import InputError
-from rfbench.results.files import replace_file
+from rfbench.storage import exclusive_lock, replace_file
 
 COLUMNS = (
     "dataset", "n_train", "n_test", "d", "task", "sketch", "kernel", "degree", "features", "seed",
@@ -65,12 +64,6 @@ def _trial(row: Row) -> tuple[str, str]:
     return str(row.get("features", "")), str(row.get("seed", ""))
 
 
-@contextmanager
-def only_writer(directory: Path) -> Iterator[None]:
-    """Refuse a second process in the same directory.  The lock goes with the process, however it ends."""
-    with open(directory / ".lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"another run is writing {directory}; wait for it or stop it") from None
-        yield
+def only_writer(directory: Path) -> AbstractContextManager[None]:
+    """Refuse a second process in the same directory."""
+    return exclusive_lock(directory / ".lock", f"another run is writing {directory}; wait for it or stop it")

@@ -5,31 +5,22 @@ from typing import Any
 from rfbench.checks import InputError
 from rfbench.kernels.base import Kernel
 from rfbench.registry import build, find
-from rfbench.sketches import (
-    compressive,
-    craft,
-    exact,
-    favor,
-    fourier,
-    hierarchical,
-    localized_maclaurin,
-    operator_valued,
-    optical,
-    optimized_maclaurin,
-    powers,
-    random_maclaurin,
-    spherical,
-    tensor_sketch,
-)
+from rfbench.sketches import compressive, exact
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
+from rfbench.sketches.fourier import favor, operator_valued, spherical, waves
+from rfbench.sketches.maclaurin import localized as localized_maclaurin
+from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
+from rfbench.sketches.maclaurin import random as random_maclaurin
+from rfbench.sketches.optical import ideal
+from rfbench.sketches.products import craft, hierarchical, powers, tensor_sketch
 
 __all__ = ["SKETCHES", "ClosedForm", "Family", "FeatureMap", "Sketch", "make_sketch"]
 
 MODULES = (
     *(powers, tensor_sketch, hierarchical, craft),
-    *(fourier, spherical, compressive, favor, operator_valued),
-    *(random_maclaurin, optimized_maclaurin, localized_maclaurin, optical, exact),
+    *(waves, spherical, compressive, favor, operator_valued),
+    *(random_maclaurin, optimized_maclaurin, localized_maclaurin, ideal, exact),
 )
 SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
-
-Array = NDArray[Any]
 
 # Rows worked on at once.  What feature-major maps hold of them has to stay in the cache; products with dense weights
 # need many rows to be worth the packing of the weights.
@@ -45,8 +43,8 @@ class FeatureMap(ABC):
     def __call__(self, X: Array, out: Array | None = None) -> Array:
         """(n, d) → Φ, (n, D)."""
         out = self.empty(len(X)) if out is None else out
-        for start, stop in spans(len(X), self.chunk):
-            self.write(X[start:stop], out[start:stop])
+        for span in spans(len(X), self.chunk):
+            self.write(X[span], out[span])
         return out
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:

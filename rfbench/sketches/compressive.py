@@ -13,18 +13,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.blocks import scratch
 from rfbench.checks import require
 from rfbench.kernels.base import Kernel
 from rfbench.sketches.base import FeatureMap, Sketch
-from rfbench.sketches.directions import HAAR, INDEPENDENT
 from rfbench.sketches.exact import Exact, ExactMap, Identity
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier import ISOTROPIC, real_fourier
-
-Array = NDArray[Any]
+from rfbench.sketches.fourier.directions import HAAR, INDEPENDENT
+from rfbench.sketches.fourier.waves import ISOTROPIC, real_fourier
 
 
 @dataclass(frozen=True)

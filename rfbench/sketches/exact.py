@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.kernels.base import Kernel
 from rfbench.sketches.base import ClosedForm, FeatureMap
 from rfbench.sketches.family import ANY, Family
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class ExactMap(IdentityMap):
         return self.kernel.gram(Phi, Psi).astype(self.dtype)
 
     def paired(self, Phi: Array, Psi: Array) -> Array:
-        blocks = (slice(*span) for span in spans(len(Phi), 64))
+        blocks = spans(len(Phi), 64)
         return np.concatenate([self.product(Phi[i], Psi[i]).diagonal() for i in blocks])[:, None]
 
 

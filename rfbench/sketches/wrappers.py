@@ -6,12 +6,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array, real_type
 from rfbench.blocks import scratch
 from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap, Sketch, Tiled
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def complex_to_real(base: Sketch) -> ComplexToReal:
 class ComplexToRealMap(Tiled):
     def __init__(self, base: FeatureMap) -> None:
         self.base, self.order = base, base.order
-        self.d, self.D, self.dtype = base.d, 2 * base.D, np.empty(0, base.dtype).real.dtype
+        self.d, self.D, self.dtype = base.d, 2 * base.D, real_type(base.dtype)
 
     @property
     def chunk(self) -> int:
@@ -118,7 +116,7 @@ class AffineMap(FeatureMap):
         return self.base.chunk
 
     def write(self, X: Array, out: Array) -> None:
-        rows = scratch("augmented", (len(X), self.base.d), np.empty(0, self.dtype).real.dtype)
+        rows = scratch("augmented", (len(X), self.base.d), real_type(self.dtype))
         self.base.write(augment(X, rows, self), out)
 
     def parts(self) -> Iterator[FeatureMap]:

@@ -5,16 +5,16 @@ from typing import Any
 from rfbench.registry import build, find
 from rfbench.tasks.attention import Attention
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.gpc import GPC
-from rfbench.tasks.gpc_svi import GPCSVI
-from rfbench.tasks.gpr import GPR
+from rfbench.tasks.gp.classification import GPC
+from rfbench.tasks.gp.regression import GPR
+from rfbench.tasks.gp.svi import GPCSVI
 from rfbench.tasks.kernel_error import KernelError
-from rfbench.tasks.kid import KID
+from rfbench.tasks.kid.task import KID
 from rfbench.tasks.maclaurin_terms import MaclaurinTerms
 from rfbench.tasks.profile import Profile
 from rfbench.tasks.projection import Projection
-from rfbench.tasks.ridge import Ridge
-from rfbench.tasks.svm import SVM
+from rfbench.tasks.ridge.task import Ridge
+from rfbench.tasks.svm.task import SVM
 from rfbench.tasks.variance import Variance
 from rfbench.tasks.vector_field import VectorField
 

@@ -13,22 +13,21 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array, real_type
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.attention import head_config, read_head
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.linalg.tiles import MOST_ROWS, TILE
 from rfbench.results.pictures import MAPS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.tiles import MOST_ROWS, TILE
 
-Array = NDArray[Any]
 SHOWN = 50  # rows and columns of a picture
 
 
@@ -81,8 +80,8 @@ class Attention(Task):
             V = rng_for(seed, "attention", "values").standard_normal(K.shape)
         start = perf_counter()
 
-        def attended(span: tuple[int, int]) -> Array:
-            A = kernel.gram(Q[slice(*span)], K)
+        def attended(span: slice) -> Array:
+            A = kernel.gram(Q[span], K)
             return A @ V / A.sum(1, keepdims=True)
 
         with np.errstate(over="ignore", invalid="ignore"):
@@ -114,18 +113,18 @@ def all_rows(part: Prepared) -> Array:
 
 def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine: Local) -> tuple[Array, Array]:
     """Equation (1): the output, and the denominators."""
-    values = np.hstack((V, np.ones((len(V), 1)))).astype(np.empty(0, features.dtype).real.dtype)
+    values = np.hstack((V, np.ones((len(V), 1)))).astype(real_type(features.dtype))
 
-    def state(span: tuple[int, int]) -> Array:
-        return features(K[slice(*span)]).conj().T @ values[slice(*span)]
+    def state(span: slice) -> Array:
+        return features(K[span]).conj().T @ values[span]
 
     S = np.zeros((features.D, values.shape[1]), np.result_type(features.dtype, np.float64))
     for part in engine.map(state, spans(len(K), engine.block_rows)):
         S += part
     S = S.astype(features.dtype)
 
-    def attended(span: tuple[int, int]) -> Array:
-        return (features(Q[slice(*span)]) @ S).real.astype(np.float64)
+    def attended(span: slice) -> Array:
+        return (features(Q[span]) @ S).real.astype(np.float64)
 
     sums = np.concatenate(list(engine.map(attended, spans(len(Q), engine.block_rows))))
     return sums[:, :-1] / sums[:, -1:], sums[:, -1]
@@ -135,9 +134,9 @@ def map_error(features: FeatureMap, kernel: Kernel, ref: Reference, engine: Loca
     """‖Φ(Q)Φ(K)ᵀ − A‖/‖A‖ in the Frobenius norm, by rows."""
     Psi = engine.transform(features, ref.K, features.empty(len(ref.K)))
 
-    def squares(span: tuple[int, int]) -> tuple[float, float]:
-        A = kernel.gram(ref.Q[slice(*span)], ref.K)
-        difference = features.product(features(ref.Q[slice(*span)]), Psi).real - A
+    def squares(span: slice) -> tuple[float, float]:
+        A = kernel.gram(ref.Q[span], ref.K)
+        difference = features.product(features(ref.Q[span]), Psi).real - A
         return float(np.vdot(difference, difference)), float(np.vdot(A, A))
 
     error, norm = np.sum(list(engine.map(squares, spans(len(ref.Q), TILE))), axis=0)

@@ -8,8 +8,6 @@ from math import nan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from numpy.typing import NDArray
-
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.devices.meters import Absent, Reading
 from rfbench.engines import Local
@@ -20,7 +18,6 @@ from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.compressive import Compressed
 from rfbench.sketches.exact import Exact
 
-Array = NDArray[Any]
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
 

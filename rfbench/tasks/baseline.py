@@ -7,12 +7,12 @@ least MNLL on a tenth of the training rows ("maximizes" there).
 
 from typing import Any
 
+from rfbench.arrays import padded
 from rfbench.checks import InputError
 from rfbench.kernels import Kernel
 from rfbench.kernels.polynomial import PolynomialSphere
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, make_sketch
-from rfbench.sketches.hadamard import padded
 
 VALIDATION = 0.1  # of the training rows
 FEATURES = 64, 1024  # least, since few columns would give too few, and most

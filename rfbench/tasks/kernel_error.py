@@ -3,23 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from rfbench.arrays import Array, is_complex
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
+from rfbench.linalg.tiles import MOST_ROWS, products, tiles
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.tiles import MOST_ROWS, products, tiles
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ def exact_matrix(kernel: Kernel, X: Array, engine: Local) -> Array:
 def deviation(features: FeatureMap, X: Array, K: Array, engine: Local) -> tuple[Array, Array | None, float]:
     """K̂ − K, its real part, which is what a model uses, and its imaginary part if there is one; seconds of Φ(X)."""
     error, seconds, p = -K, 0.0, len(K) // len(X)
-    imaginary = np.zeros_like(K) if np.issubdtype(features.dtype, np.complexfloating) else None
+    imaginary = np.zeros_like(K) if is_complex(features.dtype) else None
     for part in features.parts():
         Phi = part.empty(len(X))
         Phi.fill(0)  # fresh pages are the system's work, not the sketch's

@@ -2,22 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from numpy.typing import NDArray
-
+from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
+from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.allocation import statistics
-from rfbench.sketches.maclaurin import MaclaurinSketch, term
+from rfbench.sketches.maclaurin.allocation import statistics
+from rfbench.sketches.maclaurin.series import MaclaurinSketch, term
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.tiles import MOST_ROWS
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,19 @@ distance [ibid., Fig. 5.6].
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array, real_type, squared_distances
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
-from rfbench.kernels.base import DotProductKernel, squared_distances
+from rfbench.kernels.base import DotProductKernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import ClosedForm, Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 
-Array = NDArray[Any]
 Curves = dict[str, Array]
 
 
@@ -84,7 +82,7 @@ class Profile(Task):
             yield Measure("largest_variance", float(found.max()), "of one feature")
         else:
             features = trial.draw(0)
-            dtype = np.empty(0, features.dtype).real.dtype
+            dtype = real_type(features.dtype)
             found = features.paired(*(features(rows.astype(dtype)) for rows in (X, Y))).real.ravel()
             yield Measure("max_abs_error", float(np.abs(found - curves["kernel"]).max()))
         for name, values in (curves | {self.of: found}).items():

@@ -8,24 +8,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import nan
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.datasets.prepare import Split
-from rfbench.devices.features import OnDevice
+from rfbench.devices.opu.replay import Replay
+from rfbench.devices.opu.shared import SharedDevice
 from rfbench.devices.projectors import NoRoomError, Projector, at_hand
-from rfbench.devices.replay import Replay
 from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.optical import OpticalSketch
+from rfbench.sketches.optical.device import OnDevice
+from rfbench.sketches.optical.ideal import OpticalSketch
 from rfbench.tasks.base import Measure, Task, Trial, energy
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,8 @@ class Projection(Task):
         require(0 <= self.seconds < np.inf, "task.seconds", "at least 0", self.seconds)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if isinstance(sketch, OnDevice) and isinstance(sketch.device.backend, Replay):
+        device = device_of(sketch)
+        if device and isinstance(device.backend, Replay):
             return "frames of an earlier run do not tell how long they took; use opu=simulated, or a device"
         if not isinstance(sketch, OnDevice | OpticalSketch):
             return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
@@ -50,8 +49,7 @@ class Projection(Task):
         return np.concatenate([X for X, _ in split.train.blocks()])
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
-        opu = trial.sketch.device if isinstance(trial.sketch, OnDevice) else None
-        for projector in at_hand(trial.engine.workers, opu):
+        for projector in at_hand(trial.engine.workers, device_of(trial.sketch)):
             where = {"d": trial.D} | ({"sketch": projector.name} if projector.name else {})
             for measure in self._of(projector, reference, trial):
                 yield measure._replace(where=where)
@@ -77,6 +75,11 @@ class Projection(Task):
         yield Measure("transform_seconds", seconds, "s", told)
         joules = None if reading.watts is None else reading.watts * seconds
         yield from energy(replace(reading, seconds=seconds, joules=joules))
+
+
+def device_of(sketch: Sketch) -> SharedDevice | None:
+    """The optical processing unit of a sketch, if it has one."""
+    return sketch.device if isinstance(sketch, OnDevice) and isinstance(sketch.device, SharedDevice) else None
 
 
 def mean_seconds(project: Callable[[], object], least: float) -> tuple[float, int]:

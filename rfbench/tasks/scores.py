@@ -10,14 +10,12 @@ exchanged; it is of f, without the noise.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.datasets.prepare import Columns
 
-Array = NDArray[Any]
 BINS = 15  # of the calibration error
 
 

@@ -7,11 +7,10 @@ known by Monte Carlo only, Fig. 4.4 and 4.5.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array, padded
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
@@ -19,13 +18,11 @@ from rfbench.engines import Local
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import ClosedForm, Sketch
-from rfbench.sketches.allocation import Curve, Term
 from rfbench.sketches.exact import Exact, Identity
-from rfbench.sketches.hadamard import padded
-from rfbench.sketches.tensor_srht import StackedTensorSRHT
+from rfbench.sketches.maclaurin.allocation import Curve, Term
+from rfbench.sketches.products.tensor_srht import StackedTensorSRHT
 from rfbench.tasks.base import Measure, Task, Trial
 
-Array = NDArray[Any]
 DRAWS = 32  # draws to a work item
 ROUNDING = 1e-12  # of k(x, x) k(y, y)
 ENTRIES = 1 << 20  # of matrices k(x, y) held at once
@@ -90,10 +87,10 @@ class Variance(Task):
         X, (i, j) = X[rows], place.reshape(2, -1)
         centre = np.array([trial.kernel.gram(x[None], y[None]).ravel() for x, y in zip(X[i], X[j], strict=True)])
 
-        def moments(span: tuple[int, int]) -> tuple[Array, Array]:
+        def moments(draws: slice) -> tuple[Array, Array]:
             """Sums over draws of k̂ − k and of its square, which is small where k̂ is near."""
             first, second = np.zeros(centre.shape, np.complex128), np.zeros(centre.shape)
-            for k in range(*span):
+            for k in range(draws.start, draws.stop):
                 features = trial.draw(k)
                 Phi = features(X)
                 error = features.paired(Phi[i], Phi[j]) - centre
@@ -109,9 +106,9 @@ class Variance(Task):
         """E|k̂ − E k̂|² of another sketch by as many draws, a matrix; k̂ − k is small where k̂ is near."""
         K = trial.kernel.gram(X, X)
 
-        def moments(span: tuple[int, int]) -> tuple[Array, Array]:
+        def moments(draws: slice) -> tuple[Array, Array]:
             first, second = np.zeros(K.shape, np.complex128), np.zeros(K.shape)
-            for k in range(*span):
+            for k in range(draws.start, draws.stop):
                 rng = rng_for(trial.seed, "variance", self.against, trial.D, k)
                 features = sketch.sample(X.shape[1], trial.D, rng, X.dtype)
                 Phi = features(X)

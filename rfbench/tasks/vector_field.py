@@ -9,11 +9,10 @@ the exact kernel errs least on folds of some training rows, left out in turn.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array, is_complex
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Local
@@ -22,11 +21,10 @@ from rfbench.progress import bar
 from rfbench.seeds import rng_for
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.operator_fit import GRID, MOST_ROWS, Fit, Fitted
-from rfbench.tasks.operator_ridge import Dual, exact
+from rfbench.tasks.ridge.operator import Dual, exact
+from rfbench.tasks.ridge.operator_fit import GRID, MOST_ROWS, Fit, Fitted
 from rfbench.tasks.scores import Errors
 
-Array = NDArray[Any]
 SOLVERS = ("auto", "direct", "cg", "sgd")
 SAMPLE = 1000  # rows from which the mean of the targets is taken
 CHOOSING = 300  # rows from which a length scale is chosen
@@ -111,7 +109,7 @@ class VectorField(Task):
 
     def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
         fit, features, rng = reference.fit, trial.draw(0), rng_for(trial.seed, "vector_field", "sgd")
-        if np.issubdtype(features.dtype, np.complexfloating):
+        if is_complex(features.dtype):
             raise InputError("task=vector_field needs real features, and those of this sketch are complex")
         without = isinstance(features, ExactMap)
         found, f = errors(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rfbench.checks import InputError
-from rfbench.datasets import commands, obtain
+from rfbench.datasets import commands
+from rfbench.datasets.published import fetch as obtain
 
 
 def test_unknown_names_get_the_nearest():

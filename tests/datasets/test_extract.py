@@ -5,13 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from answers import one_line
+from support.answers import one_line
 
 from rfbench.checks import InputError
 from rfbench.cli import main
 from rfbench.datasets import extract, load, status
 from rfbench.datasets.base import InMemory
-from rfbench.datasets.networks import DATASETS, MODELS, NETWORKS, TEST_ROWS
+from rfbench.datasets.published.networks import DATASETS, MODELS, NETWORKS, TEST_ROWS
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (5 * extract.BATCH + 17, 48), dtype=np.uint8)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-import stats
-from test_unbiased import LIMIT
+from support import stats
+from support.stats import LIMIT
 
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.sketches.tuples import BASES, TupleMap
+from rfbench.sketches.products.tuples import BASES, TupleMap
 
 FEW = ("rademacher", "complex_gaussian", "ctr_gaussian", "tensorsrht", "complex_tensorsrht", "ctr_stacked_tensorsrht")
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-import stats
 from scipy.special import hyp1f1
+from support import stats
 
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.compressive import Compressed
-from rfbench.sketches.directions import INDEPENDENT
-from rfbench.sketches.fourier import real_fourier
+from rfbench.sketches.fourier.directions import INDEPENDENT
+from rfbench.sketches.fourier.waves import real_fourier
 
 KERNEL = make_kernel("gaussian", 3, length_scale=1.2)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import zoo
+from support import zoo
 
 from rfbench.config.compose import choices
 from rfbench.sketches import SKETCHES

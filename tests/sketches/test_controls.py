@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-import stats
-from test_unbiased import LIMIT
+from support import stats
+from support.stats import LIMIT
 
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.sketches.product import ProductMap, ProductSketch
-from rfbench.sketches.weights import RADEMACHER
+from rfbench.sketches.products.product import ProductMap, ProductSketch
+from rfbench.sketches.products.weights import RADEMACHER
 
 KERNEL = make_kernel("polynomial", 2, bias=0.0)
 

@@ -1,14 +1,15 @@
 """Features against the definition: a double loop that shares no code with the program."""
 
 import numpy as np
-import oracles
 import pytest
 from scipy.linalg import hadamard
+from support import oracles
 
-from rfbench.sketches.hadamard import factors, padded, transform
-from rfbench.sketches.product import ProductSketch
-from rfbench.sketches.tensor_srht import TILE, StackedTensorSRHT, TensorSRHT
-from rfbench.sketches.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER
+from rfbench.arrays import padded
+from rfbench.sketches.products.hadamard import factors, transform
+from rfbench.sketches.products.product import ProductSketch
+from rfbench.sketches.products.tensor_srht import TILE, StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.products.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER
 from rfbench.sketches.wrappers import ComplexToRealMap
 
 LAWS = {

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import stats
-import zoo
+from support import stats, zoo
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-import stats
-import zoo
-
-LIMIT = 4.8  # about 15,000 comparisons of 105 pairs: a false alarm in one of fifty suites
+from support import stats, zoo
 
 
 @pytest.mark.parametrize("name", zoo.POLYNOMIAL)
@@ -15,8 +12,8 @@ def test_mean_is_the_kernel_and_a_mistake_of_5_percent_is_seen(name, degree, opt
     X, D = digits[:15], 92  # no whole number of Hadamard blocks, which are exact at degree 1
     values = stats.estimates(sketch, X, D, (400, 1000, 3000)[degree - 1] * (2 if name in zoo.HEAVY else 1), seed=degree)
     k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.variance(X, X, D))
-    assert stats.z_of_mean(values, k, V) < LIMIT
-    assert stats.z_of_mean(1.05 * values, k, V) > LIMIT
+    assert stats.z_of_mean(values, k, V) < stats.LIMIT
+    assert stats.z_of_mean(1.05 * values, k, V) > stats.LIMIT
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.POLYNOMIAL if name not in zoo.HEAVY])
@@ -24,7 +21,7 @@ def test_mean_is_the_kernel_at_degree_6(name, wine):
     sketch, kernel = zoo.sketch_of(name, 6), zoo.kernel_of(name, 6)
     values = stats.estimates(sketch, wine, 64, 1500, seed=6)
     k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, 64))
-    assert stats.z_of_mean(values, k, V) < LIMIT
+    assert stats.z_of_mean(values, k, V) < stats.LIMIT
 
 
 @pytest.mark.parametrize("name", ["identity", "exact"])

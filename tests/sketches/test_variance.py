@@ -1,13 +1,11 @@
 """Empirical over closed-form variance, averaged over 105 real pairs, for every sketch, degree and layout."""
 
 import numpy as np
-import oracles
 import pytest
-import stats
-import zoo
+from support import oracles, stats, zoo
 
-from rfbench.sketches.tensor_srht import StackedTensorSRHT, TensorSRHT
-from rfbench.sketches.weights import COMPLEX_RADEMACHER, RADEMACHER
+from rfbench.sketches.products.tensor_srht import StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 from rfbench.sketches.wrappers import complex_to_real
 
 PADDED = 16  # of 13 columns, with the bias or without

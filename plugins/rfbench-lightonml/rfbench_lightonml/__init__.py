@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 
 from rfbench.checks import InputError, require
-from rfbench.devices.base import OpticalBackend
-from rfbench.devices.camera import Camera
+from rfbench.devices.opu.base import OpticalBackend
+from rfbench.devices.opu.camera import Camera
 from rfbench_lightonml.physical import Physical
 from rfbench_lightonml.twin import Twin
 

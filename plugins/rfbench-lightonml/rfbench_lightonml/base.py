@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.blocks import spans
-from rfbench.devices.base import OpticalBackend
+from rfbench.devices.opu.base import OpticalBackend
 
 BATCH_BYTES = 1 << 26  # of outputs at once
 
@@ -33,7 +33,7 @@ class LightOn(OpticalBackend):
     def outputs(self, bits: NDArray[np.uint8]) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Some rows and all outputs behind them, in batches that memory holds."""
         D = self.opu.n_components
-        for rows in (slice(*span) for span in spans(len(bits), max(BATCH_BYTES // D, 1))):
+        for rows in spans(len(bits), max(BATCH_BYTES // D, 1)):
             yield rows, np.asarray(self.opu.transform(bits[rows])).reshape(-1, D)
 
     def info(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.devices.camera import Camera
+from rfbench.devices.opu.camera import Camera
 from rfbench_lightonml.base import LightOn, lightonml
 
 

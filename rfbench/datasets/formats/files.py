@@ -1,0 +1,31 @@
+"""Files as they lie on a disk: plain, .gz or .xz, and refused in one line where they cannot be read."""
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from rfbench.checks import InputError
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+def find(directory: Path, file: str) -> Path | None:
+    """The file in the directory, packed or not."""
+    for suffix in ("", *OPENERS):
+        if (path := directory / (file + suffix)).is_file():
+            return path
+    return None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes inside, unpacked as they are read."""
+    try:
+        with OPENERS.get(path.suffix, open)(path, "rb") as handle:
+            yield handle
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{path} cannot be read ({error}); fetch or copy it again") from None

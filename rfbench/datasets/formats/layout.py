@@ -1,0 +1,92 @@
+"""What the first lines of a text table tell about the rest: separator, header, names of the columns."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.datasets.formats.files import opened
+
+WHITE_SPACE = r"\s+"
+
+
+@dataclass(frozen=True)
+class Layout:
+    separator: str
+    names: list[str]
+    skip: int  # lines before the first row
+    first: list[str]  # cells of the first row
+
+
+def is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    if separator == WHITE_SPACE:
+        return line.split()
+    rows = csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True)
+    return [cell.strip() for cell in next(rows, [])]
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not empty, with their numbers from 1."""
+    with opened(path) as handle:
+        text = io.TextIOWrapper(handle, encoding="utf-8-sig", errors="replace")
+        yield from ((number, line) for number, line in enumerate(text, 1) if line.strip())
+
+
+def sniff(path: Path, skip: int = 0, missing: str | None = None) -> Layout:
+    """A first line without any number is a header; an ARFF header names the columns itself."""
+    lines = ((number, line) for number, line in lines_of(path) if number > skip)
+    names: list[str] = []
+    number, line = next(lines, (0, ""))
+    while line.startswith(("@", "%")):
+        if match := re.match(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", line, re.IGNORECASE):
+            names.append(match[1].strip("'\""))
+        number, line = next(lines, (0, ""))
+    separator = _separator(line)
+    first = cells_of(line, separator)
+    if line and not names and not any(map(is_number, first)):
+        names = first
+        if "" in names:
+            raise InputError(f"{path.name}: column {names.index('')} has no name; name it, or leave row numbers out")
+        number, line = next(lines, (0, ""))
+        first = cells_of(line, separator)
+    if not line or len(first) != len(names or first):
+        raise InputError(f"{path.name}: rows of {len(names) or 'many'} cells were wanted, {len(first)} found; mend it")
+    if missing is None:
+        _refuse_mixture(path, number, first, cells_of(next(lines, (0, line))[1], separator))
+    return Layout(separator, names or [str(j) for j in range(len(first))], number - 1, first)
+
+
+def _separator(line: str) -> str:
+    best = max(",;\t", key=line.count)
+    return best if best in line and not (best == "\t" and " " in line) else WHITE_SPACE
+
+
+def _refuse_mixture(path: Path, number: int, first: list[str], second: list[str]) -> None:
+    # Half a header or a bad cell?  Either guess would lose or invent a row.
+    for above, below in zip(first, second, strict=False):
+        if is_number(below) and not is_number(above):
+            raise InputError(
+                f"{path.name}: line {number} has {above!r} above {below!r}, and numbers beside it; "
+                "mend the cell, or make the line a header of names"
+            )
+
+
+def column(path: Path, layout: Layout, wanted: str | int) -> int:
+    """Position of a column given by name or by index."""
+    if wanted in layout.names:
+        return layout.names.index(str(wanted))
+    d = len(layout.names)
+    if re.fullmatch(r"-?\d+", str(wanted)) and -d <= int(wanted) < d:
+        return int(wanted) % d
+    raise InputError(f"{path.name} has no column {wanted!r}; {did_you_mean(str(wanted), layout.names)}")

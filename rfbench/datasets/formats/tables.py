@@ -1,0 +1,87 @@
+"""Tables of numbers in text: CSV, white space or ARFF, with or without a header, read in chunks.
+
+A cell that is no finite number is refused with its line and column: the fast reader only says that
+something is wrong, and a second, slow pass finds out what.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError
+from rfbench.datasets.formats.layout import WHITE_SPACE, Layout, cells_of, column, is_number, lines_of, sniff
+
+CELLS_PER_CHUNK = 1_000_000
+
+Block = tuple[Array, Array]  # (b, d) and (b,)
+
+
+def read_table(
+    path: Path,
+    target: str | int | None = -1,
+    drop: Sequence[str | int] = (),
+    missing: str | None = None,
+    skip: int = 0,
+) -> Iterator[Block]:
+    """Rows and their targets, which are words if the first is one; cells that are `missing` become 0."""
+    layout = sniff(path, skip, missing)
+    y = None if target is None else column(path, layout, target)
+    left_out = {y, *(column(path, layout, name) for name in drop)}
+    features = [j for j in range(len(layout.names)) if j not in left_out]
+    words = y is not None and not is_number(layout.first[y])
+    if not features:
+        raise InputError(f"{path.name} has no column besides the target; features are wanted too")
+    for lines in _chunks(path, layout, missing):
+        try:
+            labels = _labels(lines, layout, y) if words and y is not None else None
+            numbers = _numbers(lines, layout, features if words else None)
+        except ValueError as error:
+            _complain(path, layout, features if words else range(len(layout.names)), missing, str(error))
+        if labels is None:
+            labels = np.zeros(len(lines)) if y is None else numbers[:, y]
+        yield numbers if words else numbers[:, features], labels
+
+
+def _chunks(path: Path, layout: Layout, missing: str | None) -> Iterator[list[str]]:
+    lines = (line for number, line in lines_of(path) if number > layout.skip)
+    if missing is not None:
+        lines = (line.replace(missing, "0") for line in lines)
+    while chunk := list(islice(lines, max(1, CELLS_PER_CHUNK // len(layout.names)))):
+        yield chunk
+
+
+def _labels(lines: list[str], layout: Layout, y: int) -> Array:
+    rows = [cells_of(line, layout.separator) for line in lines]
+    if any(len(row) != len(layout.names) for row in rows):
+        raise ValueError("rows of several lengths")
+    return np.array([row[y] for row in rows])
+
+
+def _numbers(lines: list[str], layout: Layout, columns: list[int] | None) -> Array:
+    separator = None if layout.separator == WHITE_SPACE else layout.separator
+    numbers = np.loadtxt(lines, comments=None, delimiter=separator, quotechar='"', usecols=columns, ndmin=2)
+    if numbers.shape[1] != len(columns or layout.names) or not np.isfinite(numbers).all():
+        raise ValueError("cells that are not finite, or rows of several lengths")
+    return numbers
+
+
+def _complain(path: Path, layout: Layout, numeric: Sequence[int], missing: str | None, error: str) -> NoReturn:
+    """Find the first bad cell and name it."""
+    d = len(layout.names)
+    for number, line in lines_of(path):
+        if number <= layout.skip:
+            continue
+        cells = cells_of(line, layout.separator)
+        if len(cells) != d:
+            raise InputError(f"{path.name}: line {number} has {len(cells)} cells; {d} were wanted, as before")
+        for j in numeric:
+            if cells[j] != missing and not is_number(cells[j]):
+                raise InputError(
+                    f"{path.name}: line {number}, column '{layout.names[j]}' is not a number: {cells[j]!r}; "
+                    "mend the cell or leave out the row"
+                )
+    raise InputError(f"{path.name} is no table of numbers ({error.strip().splitlines()[0]}); mend the file")

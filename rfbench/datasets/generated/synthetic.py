@@ -1,0 +1,126 @@
+"""Rows drawn when they are read: as many as wanted, in memory that does not grow with them.
+
+Rows come in blocks of a fixed size, each from a generator of its own, so that a row is the same
+however it is read.  The target is the first coordinate of the row, a regression.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError, did_you_mean, require
+from rfbench.datasets.base import Dataset
+from rfbench.seeds import rng_for
+
+BLOCK = 1024
+
+Law = Callable[[np.random.Generator, int, float], NDArray[np.float64]]
+
+
+def gaussian(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return rng.standard_normal((BLOCK, d))
+
+
+def uniform(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return rng.uniform(-1, 1, (BLOCK, d))
+
+
+def sphere(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    X = rng.standard_normal((BLOCK, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X
+
+
+def ones(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return np.full((BLOCK, d), d**-0.5)
+
+
+def one_hot(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    X = np.zeros((BLOCK, d))
+    X[np.arange(BLOCK), rng.integers(d, size=BLOCK)] = 1
+    return X
+
+
+def sparse(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    """Gaussian values on a Bernoulli(density) support."""
+    return rng.standard_normal((BLOCK, d)) * (rng.random((BLOCK, d)) < density)
+
+
+def bits(rng: np.random.Generator, d: int, density: float) -> NDArray[np.float64]:
+    return rng.integers(0, 2, (BLOCK, d)).astype(np.float64)
+
+
+LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, uniform, sphere, ones, one_hot, sparse, bits)}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """n rows of a law; the targets are the first coordinates of the same rows."""
+
+    distribution: str
+    n: int
+    d: int
+    density: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.n, self.d)
+
+    def _block(self, number: int) -> NDArray[np.float64]:
+        rng = rng_for(0, "synthetic", self.distribution, self.d, self.density, number)
+        return LAWS[self.distribution](rng, self.d, self.density)
+
+    def read(self, start: int, stop: int) -> Array:
+        stop = min(stop, self.n)
+        if start >= stop:
+            return np.empty((0, self.d))
+        first, last = start // BLOCK, (stop - 1) // BLOCK
+        rows = np.concatenate([self._block(b) for b in range(first, last + 1)])
+        return rows[start - first * BLOCK : stop - first * BLOCK]
+
+    def take(self, index: Array) -> Array:
+        index = np.asarray(index, np.int64)
+        blocks, firsts = np.unique(index // BLOCK, return_index=True)
+        parts = zip(blocks.tolist(), np.split(index, firsts[1:]), strict=False)
+        return np.concatenate([np.empty((0, self.d)), *(self._block(b)[rows % BLOCK] for b, rows in parts)])
+
+
+@dataclass(frozen=True)
+class FirstColumn:
+    """The target of drawn rows."""
+
+    rows: Drawn
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.rows.n,)
+
+    def read(self, start: int, stop: int) -> Array:
+        return self.rows.read(start, stop)[:, 0]
+
+    def take(self, index: Array) -> Array:
+        return self.rows.take(index)[:, 0]
+
+
+def load_synthetic(config: Mapping[str, Any]) -> Dataset:
+    law, n, d, density = (config[key] for key in ("distribution", "rows", "columns", "density"))
+    if law not in LAWS:
+        raise InputError(f"no dataset.distribution {law!r}; {did_you_mean(str(law), LAWS)}")
+    require(isinstance(n, int) and n >= 2, "dataset.rows", "an integer of at least 2", n)
+    require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)
+    require(0 < density <= 1, "dataset.density", "in (0, 1]", density)
+    X = Drawn(law, n, d, float(density))
+    return Dataset("synthetic", X, FirstColumn(X), None)
+
+
+def load_bits(config: Mapping[str, Any]) -> Dataset:
+    """As many training rows as asked for, and a tenth of that to test."""
+    n, d = config["rows"], config["columns"]
+    require(isinstance(n, int) and n >= 1, "dataset.rows", "a positive integer", n)
+    require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)
+    X = Drawn("bits", n + max(n // 10, 1), d, 1.0)
+    return Dataset("bits", X, FirstColumn(X), None, n_train=n)

@@ -1,0 +1,76 @@
+"""Copies of published sets in other formats, written back as the published files.
+
+Whether the copy holds the same numbers is not believed but checked, by the fingerprint of the set.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from rfbench.arrays import Array
+
+
+def write_idx(path: Path, array: Array) -> None:
+    head = b"\0\0\x08" + bytes([array.ndim]) + np.array(array.shape, ">i4").tobytes()
+    path.write_bytes(head + np.ascontiguousarray(array, np.uint8).tobytes())
+
+
+def mnist_csv(part: str) -> Callable[[IO[bytes], Path], None]:
+    """A header, then label and pixels in each line."""
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        import pandas as pd
+
+        values = pd.read_csv(source, dtype=np.uint8).to_numpy()
+        write_idx(into / f"{part}-labels-idx1-ubyte", values[:, 0])
+        write_idx(into / f"{part}-images-idx3-ubyte", values[:, 1:].reshape(-1, 28, 28))
+
+    return unpack
+
+
+def reordered(file: str, order: Sequence[int], header: bool) -> Callable[[IO[bytes], Path], None]:
+    """A CSV whose columns stand in another order; its text is kept."""
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        lines = source.read().decode().split("\n")[header:]
+        rows = (line.strip().split(",") for line in lines if line.strip())
+        (into / file).write_text("".join(",".join(row[j] for j in order) + "\n" for row in rows))
+
+    return unpack
+
+
+def sheet(file: str, decimals: Sequence[int]) -> Callable[[IO[bytes], Path], None]:
+    """The numbers on the first sheet of an .xlsx file, rounded per column as in the published text."""
+
+    def rounded(cell: bytes, k: int) -> str:
+        return str(Decimal(str(float(cell))).quantize(Decimal(1).scaleb(-k), ROUND_HALF_UP))
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        with zipfile.ZipFile(io.BytesIO(source.read())) as book:
+            xml = book.read("xl/worksheets/sheet1.xml")
+        # Words, such as those of the header, are cells with a type t="s".
+        cells = re.findall(rb'<c r="[A-Z]+\d+"(?: s="\d+")?><v>([^<]+)</v>', xml)
+        rows = zip(*[iter(cells)] * len(decimals), strict=True)
+        lines = (" ".join(map(rounded, row, decimals)) for row in rows)
+        (into / file).write_text("\n".join(lines) + "\n")
+
+    return unpack
+
+
+def cifar_binary(part: str) -> Callable[[IO[bytes], Path], None]:
+    """A label and three colour planes in each record; the labels of the batches are joined in their order."""
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        records = np.frombuffer(source.read(), np.uint8).reshape(-1, 3073)
+        np.save(into / f"{part}.npy", records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
+        labels = into / ("test_labels.npy" if part.startswith("test") else "train_labels.npy")
+        before = [np.load(labels)] if labels.is_file() else []
+        np.save(labels, np.concatenate([*before, records[:, 0]]))
+
+    return unpack

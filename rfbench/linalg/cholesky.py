@@ -1,0 +1,82 @@
+"""Cholesky factors of large matrices, by tiles on all workers.
+
+    A = UᴴU,      UᵢᵢᴴUᵢᵢ = Aᵢᵢ − Σ_{k<i} UₖᵢᴴUₖᵢ,      Uᵢⱼ = Uᵢᵢ⁻ᴴ (Aᵢⱼ − Σ_{k<i} UₖᵢᴴUₖⱼ)                       (1)
+
+row of tiles by row of tiles, each written once.  Every call of BLAS has one thread, so workers change no bit.  SciPy's
+solvers hold Python's lock and NumPy's products do not: systems with a diagonal tile are solved by its inverse.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
+
+from rfbench.arrays import Array, diagonal
+from rfbench.blocks import spans
+from rfbench.engines import Local
+from rfbench.linalg.tiles import TILE
+
+JITTERS = (0.0, 1e-12, 1e-10, 1e-8)  # of the mean of the diagonal
+
+
+def factor(fill: Callable[[], Array], engine: Local) -> tuple[Array, float]:
+    """(U, what had to be added to the diagonal) of the matrix whose upper triangle `fill` makes, in its place."""
+    for jitter in JITTERS:
+        A = fill()
+        entries = diagonal(A)
+        added = jitter * float(np.mean(entries.real))
+        entries += added
+        try:
+            factor_in_place(A, engine)
+        except np.linalg.LinAlgError:
+            continue
+        return A, added
+    ends = np.abs(eigvalsh(fill(), lower=False))[[0, -1]]
+    condition = ends.max() / max(ends.min(), np.finfo(float).tiny)
+    raise np.linalg.LinAlgError(
+        f"a matrix of {len(A)} rows cannot be factorised, its condition number is {condition:.2g}"
+    )
+
+
+def factor_in_place(A: Array, engine: Local) -> None:
+    """Equation (1) in the upper triangle of A; what is below it stays."""
+    for i in spans(len(A), TILE):
+        above, columns = A[: i.start, i].conj().T, list(spans(len(A), TILE, i.start))
+
+        def reduce(j: slice, i: slice = i, above: Array = above) -> None:
+            A[i, j] -= above @ A[: i.start, j]
+
+        engine.run(reduce, columns)
+        A[i, i] = cholesky(A[i, i])
+        left = inverse(A[i, i]).conj().T
+
+        def solve(j: slice, i: slice = i, left: Array = left) -> None:
+            A[i, j] = left @ A[i, j]
+
+        engine.run(solve, columns[1:])
+
+
+def solve_factored(U: Array, b: Array) -> Array:
+    """A⁻¹ b."""
+    half = solve_triangular(U, b.conj(), trans="T", check_finite=False).conj()
+    return solve_triangular(U, half, check_finite=False)
+
+
+def inverse(U: Array) -> Array:
+    """Of one tile."""
+    return solve_triangular(U, np.eye(len(U), dtype=U.dtype), check_finite=False)
+
+
+class Norms:
+    """v → vᵀ A⁻¹ v* = ‖w‖² with wU = vᵀ: no difference of large numbers."""
+
+    def __init__(self, U: Array) -> None:
+        self.U = U
+        self.tiles = [(tile, inverse(U[tile, tile])) for tile in spans(len(U), TILE)]
+
+    def __call__(self, V: Array) -> Array:
+        """Of every row of V."""
+        W = np.empty_like(V, order="C")
+        for j, inverted in self.tiles:
+            W[:, j] = (V[:, j] - W[:, : j.start] @ self.U[: j.start, j]) @ inverted
+        return np.einsum("ij,ij->i", W, W.conj(), dtype=np.result_type(W, np.float64)).real

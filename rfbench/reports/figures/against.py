@@ -1,0 +1,116 @@
+"""Figures that a config names: one number against another, as in error:fit_seconds.
+
+The first is a metric.  The second is a column of the setting (features, degree, n_train) or another metric, of which
+each point is a number of features.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rfbench.checks import InputError, did_you_mean
+from rfbench.reports.figures.axes import in_decades, log_values
+from rfbench.reports.figures.style import line_style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+SETTING = ["dataset", "kernel", "degree", "n_train", "sketch", "features"]
+COLUMNS = {"features": "features", "degree": "degree p", "n_train": "training rows"}
+FEW = 3  # numbers that are drawn side by side
+WORDS = {
+    "rel_frobenius": "relative Frobenius error",
+    "max_abs_error": "absolute error",
+    "kl": "KL divergence from the exact process",
+    "mnll": "mean negative log likelihood",
+    "nmse": "normalised mean squared error",
+    "rmse": "root mean squared error",
+    "error": "misclassified fraction",
+    "variance_closed_form": "variance",
+    "variance_surrogate": "convex surrogate of the variance",
+    "kid_std": "standard deviation of KID",
+    "fit_seconds": "seconds to fit",
+    "transform_seconds": "seconds to make features",
+    "kid_seconds": "seconds of one estimate",
+}
+
+
+def against(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
+    """A row for each point: its setting, `plot` (what against what), x, y and the deviation of y."""
+    import pandas as pd
+
+    parts = []
+    for pair in plot:
+        y, _, x = pair.partition(":")
+        if x not in COLUMNS and x not in set(summary["metric"]):
+            raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
+        points = summary[summary["metric"] == y]
+        points = points[[*SETTING, "mean", "std"]].rename(columns={"mean": "y"})
+        if x in COLUMNS:
+            points = points.assign(x=points[x], degree=float("nan") if x == "degree" else points["degree"])
+        else:
+            other = summary.loc[summary["metric"] == x, [*SETTING, "mean"]].rename(columns={"mean": "x"})
+            points = points.merge(other, on=SETTING)
+        parts.append(points.assign(plot=pair))
+    points = pd.concat(parts)
+    panel = points.groupby(["dataset", "kernel", "degree"], sort=False, dropna=False).ngroup()
+    return points.assign(panel=panel).sort_values("panel", kind="stable").drop(columns="panel")
+
+
+def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
+    """A line for each sketch with a band of one deviation, or sketches side by side where there are few numbers."""
+    y, _, x = part["plot"].iloc[0].partition(":")
+    part = part[part["y"].notna()]
+    positive = bool((part["y"] > 0).all())
+    few = x in COLUMNS and part.loc[part["x"] > 0, "x"].nunique() <= FEW
+    (_side_by_side if few else _lines)(ax, part, positive)
+    if x in COLUMNS and not few:
+        ticks = sorted(set(part["x"]) - {0})
+        if x != "degree":
+            ax.set_xscale("log", base=2)
+            ticks = _apart(ticks)
+        ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+        ax.minorticks_off()
+    if positive and x in COLUMNS:
+        log_values(ax)
+    elif positive:
+        in_decades(ax)
+    ax.set_xlabel(COLUMNS.get(x) or WORDS.get(x, x))
+    ax.set_ylabel(WORDS.get(y, y))
+
+
+def _lines(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
+    for sketch, curve in part.groupby("sketch", sort=False):
+        style = line_style(str(sketch))
+        if (curve["features"] == 0).all():  # no features: a level
+            ax.axhline(curve["y"].iloc[0], **style | {"marker": ""})
+            continue
+        curve = curve.sort_values(["features", "x"])
+        ax.plot(curve["x"], curve["y"], **style)
+        mean, std = curve["y"], curve["std"].fillna(0)
+        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no place for what is below 0
+        ax.fill_between(curve["x"], low, mean + std, color=style["color"], alpha=0.15, linewidth=0)
+
+
+def _side_by_side(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
+    """As the bars of the papers: a group for each number, in it the sketches in the order of the legend."""
+    groups, sketches = sorted(set(part["x"]) - {0}), list(dict.fromkeys(part["sketch"]))
+    for place, (sketch, points) in enumerate(part.groupby("sketch", sort=False)):
+        style = line_style(str(sketch)) | {"linestyle": ""}
+        at = [groups.index(one) if one in groups else 0 for one in points["x"]]
+        offset = 0.8 * ((place + 0.5) / len(sketches) - 0.5)
+        std = points["std"].fillna(0)
+        below = std / (1 + std / points["y"]) if positive else std
+        ax.errorbar([one + offset for one in at], points["y"], (below, std), capsize=1.5, **style)
+    ax.set_xticks(range(len(groups)), [f"{one:.0f}" for one in groups])
+    ax.set_xlim(-0.6, len(groups) - 0.4)
+    ax.grid(visible=False, axis="x")
+
+
+def _apart(ticks: list[float]) -> list[float]:
+    """Those whose numbers have room on a logarithmic axis."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or tick >= 1.4 * kept[-1]:
+            kept.append(tick)
+    return kept

@@ -1,0 +1,78 @@
+"""Figures of learning with several outputs: error and time against features or training rows, and vector fields."""
+
+from typing import TYPE_CHECKING
+
+from rfbench.reports.figures.axes import log_values
+from rfbench.reports.figures.style import line_style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+AXES = {"error": "misclassified fraction", "rmse": "root mean squared error", "fit_seconds": "time to fit [s]"}
+ARROW = r"^arrow_([a-z]+[01])_(\d+)$"
+
+
+def learning(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """Rows of an error and of the time, of sketches and of the exact kernel; `measure` tells which."""
+    import pandas as pd
+
+    ours = summary[summary["task"].str.startswith("vector_field")]
+    measure = ours["metric"].str.removeprefix("exact_")
+    error = "error" if (measure == "error").any() else "rmse"
+    return pd.concat([ours.assign(measure=measure)[measure == one] for one in (error, "fit_seconds")])
+
+
+def curves(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Mean and standard deviation over seeds, against training rows where their number differs, else features."""
+    along, other = ("n_train", "features") if part["n_train"].nunique() > 1 else ("features", "n_train")
+    exact = part["metric"].str.startswith("exact_")
+    kernels = part.groupby("sketch")["kernel"].nunique().max() > 1
+    groups = part[~exact].groupby(["sketch", "kernel", other], sort=False)
+    for place, ((sketch, kernel, count), curve) in enumerate(groups):
+        name = f"{sketch}, {kernel}" if kernels else str(sketch)
+        name += f", {count:.0f} features" if other == "features" and part.loc[~exact, other].nunique() > 1 else ""
+        style = line_style(str(sketch)) | {"label": name, "marker": "osD^v"[place % 5]}
+        if (curve[along] == 0).all():  # no features: a level
+            ax.axhline(curve["mean"].iloc[0], **style | {"marker": ""})
+            continue
+        curve = curve.sort_values(along)
+        ax.errorbar(curve[along], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
+    for (sketch, kernel), curve in part[exact].groupby(["sketch", "kernel"], sort=False):
+        style = line_style(str(sketch)) | {"label": f"exact {kernel}", "linestyle": ":", "marker": ""}
+        curve = curve.sort_values(along).drop_duplicates(along)
+        ax.plot(curve[along], curve["mean"], **style)
+    if ticks := sorted(set(part[along]) - {0}):
+        ax.set_xscale("log")
+        ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    log_values(ax)
+    ax.set_xlabel("training rows" if along == "n_train" else "features")
+    ax.set_ylabel(AXES[part["measure"].iloc[0]])
+
+
+def fields(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """A row for each arrow of the field, the prediction and the error, of the most features of each sketch."""
+    import pandas as pd
+
+    found = summary[summary["metric"].str.match(ARROW)]
+    found = found[found["features"] == found.groupby(["dataset", "sketch"])["features"].transform("max")]
+    found = found.join(found["metric"].str.extract(ARROW).set_axis(["number", "arrow"], axis=1))
+    keys = ["dataset", "sketch", "features", "arrow"]
+    wide = found.pivot_table(index=keys, columns="number", values="mean", sort=False).reset_index()
+    if wide.empty:
+        return wide
+    field, predicted = ([wide[f"{name}0"], wide[f"{name}1"]] for name in ("field", "predicted"))
+    error = [p - f for p, f in zip(predicted, field, strict=True)]
+    parts = {"field": field, "prediction": predicted, "error": error}
+    longest = (field[0] ** 2 + field[1] ** 2).groupby(wide["dataset"]).transform("max") ** 0.5
+    places = wide[["dataset", "sketch", "features", "x0", "x1"]].assign(longest=longest)
+    arrows = pd.concat([places.assign(shown=name, u=u, v=v) for name, (u, v) in parts.items()])
+    return arrows.sort_values(["dataset", "sketch"], kind="stable")
+
+
+def quiver(ax: "Axes", part: "pd.DataFrame") -> None:
+    """Arrows at the test rows, in one scale: the longest of the field is a twelfth of a panel."""
+    scale = 12 * part["longest"].iloc[0]
+    ax.quiver(part["x0"], part["x1"], part["u"], part["v"], angles="xy", scale=scale, width=0.004, color="#0072B2")
+    ax.set_aspect("equal")
+    ax.grid(visible=False)

@@ -1,0 +1,67 @@
+"""Spherical random features for (1 − ‖x − y‖²/a²)ᵖ on the unit sphere [Pennington et al. 2015; Wacker 2022, 2.2.4].
+
+Fourier features whose radii have the density fitted in spherical_fit.py.  The polynomial kernel is none of R^d, so the
+estimate is biased: its mean is k̂(‖x − y‖) of the fit, and more features do not bring it nearer than that.  For a < 2
+the base 1 − ‖x − y‖²/a² is negative for far points, which no k̂ follows: there the bias is large [ibid., Fig. 2.3(c)].
+Directions are independent, or orthogonal by Hadamard matrices [ibid., 5.4.3]; those lie on the sphere of the padded
+columns, and so does the fit.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.checks import require
+from rfbench.kernels.matern import near_squared_distances
+from rfbench.kernels.polynomial import PolynomialSphere
+from rfbench.sketches.base import Sketch
+from rfbench.sketches.family import Family
+from rfbench.sketches.fourier.directions import HADAMARD, INDEPENDENT, Directions
+from rfbench.sketches.fourier.spherical_fit import Radial, fitted
+from rfbench.sketches.fourier.waves import Fourier, IndependentFourier, real
+
+
+@dataclass(frozen=True)
+class Spherical(Fourier):
+    """Complex spherical features."""
+
+    kernel: PolynomialSphere
+    components: int = 10  # N of Eq. 2.29
+
+    def __post_init__(self) -> None:
+        require(self.components >= 1, "sketch.components", "at least 1", self.components)
+
+    def radial(self, d: int) -> Radial:
+        """The fitted density for d columns."""
+        return fitted(self.directions.dimension(d), self.kernel.degree, self.kernel.a, self.components)
+
+    def radius(self, d: int, D: int, rng: np.random.Generator) -> Array:
+        return self.radial(d).draw(D, rng)
+
+    def mean(self, X: Array, Y: Array) -> Array:
+        """k̂ of all pairs, to which the estimate converges."""
+        return self.radial(X.shape[1]).kernel(np.sqrt(near_squared_distances(X, Y)))
+
+
+class IndependentSpherical(Spherical, IndependentFourier):
+    """The variance around k̂."""
+
+
+def complex_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> Spherical:
+    return (IndependentSpherical if directions == INDEPENDENT else Spherical)(kernel, directions, components)
+
+
+def real_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> Sketch:
+    return real(complex_spherical(directions, kernel, components))
+
+
+FAMILIES = {
+    variant + name: Family(partial(make, directions), ("polynomial_sphere",), variance, cost)
+    for name, directions, variance, cost in (
+        ("srf", INDEPENDENT, "closed form", "d D"),
+        ("srf_orthogonal", HADAMARD, "Monte Carlo", "D log d"),
+    )
+    for variant, make in (("", real_spherical), ("complex_", complex_spherical))
+}

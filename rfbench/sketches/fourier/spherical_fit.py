@@ -1,0 +1,142 @@
+"""The radial density with which Fourier features come nearest to a polynomial kernel on the unit sphere.
+
+A density p̂ of ‖ω‖ gives the kernel of the distance [Wacker 2022, Eq. 2.27]
+
+    k̂(τ) = ∫ p̂(r) Λ_d(r τ) dr,        Λ_d(x) = E cos(x s₁) for s uniform on the unit sphere.            (1)
+
+It is sought among p̂(r) ∝ max(0, Σ cᵢ f(r/σᵢ)/σᵢ), f the density of √2 χ_d [Eq. 2.29], as the one with the least
+
+    L = ½ ∫₀² (k(τ) − k̂(τ))² dτ,        k(τ) = (1 − τ²/a²)ᵖ                       [Eq. 2.28].            (2)
+
+s₁ has the density ∝ (1 − s²)^{(d−3)/2}, so Λ_d is a Gauss–Gegenbauer sum of cosines with positive weights: right to
+15 digits for every d and x, where Γ(d/2) (2/x)^{d/2−1} J_{d/2−1}(x) of Eq. 2.5 is 0 · ∞ from d = 128 on and the limit
+exp(−x²/2d) is wrong by 0.004 at d = 128.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import lgamma, log, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError
+from rfbench.storage import cache_dir, replace_file
+
+DISTANCES, RADII, FINE = 200, 1024, 4096  # points of the grids: of τ, of r in the fit, of r in the result
+LEAST, MOST = 0.25, 2.0  # σᵢ lies between these multiples of √p/a, the scale of k near τ = 0
+STEPS = 400  # of the optimizer, from each start
+
+
+@dataclass(frozen=True, eq=False)
+class Radial:
+    """A density of ‖ω‖ in R^d: the mass of each cell around a grid of radii."""
+
+    d: int
+    r: Array
+    mass: Array
+
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        """n radii, by the inverse of the distribution function."""
+        below = np.concatenate(([0.0], np.cumsum(self.mass)))
+        half = self.r[0]
+        return np.interp(rng.random(n), below / below[-1], np.append(self.r - half, self.r[-1] + half))
+
+    def kernel(self, tau: Array) -> Array:
+        """k̂ of equation (1), for distances up to 4: twice the widest on the sphere."""
+        return self._spline(tau)
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline
+
+        tau, there = np.linspace(0, 4, 2 * DISTANCES + 1), self.mass > 1e-15
+        return CubicSpline(tau, cosines(self.d, np.outer(tau, self.r[there])) @ self.mass[there])
+
+
+@cache
+def fitted(d: int, p: int, a: float, components: int) -> Radial:
+    """The density of equation (2); fitted once per process, and once per cache directory."""
+    path = cache_dir() / "srf" / f"{d}-{p}-{float(a)!r}-{components}.json"
+    try:
+        c, sigma = (np.array(json.loads(path.read_text())[key]) for key in ("c", "sigma"))
+    except (OSError, ValueError, KeyError):
+        c, sigma = _fit(d, p, a, components)
+        _keep(path, c, sigma)
+    r = _grid(d, p, a, FINE)
+    mass = np.maximum(c @ _densities(d, sigma, r), 0)
+    return Radial(d, r, mass / mass.sum())
+
+
+def _keep(path: Path, c: Array, sigma: Array) -> None:
+    with suppress(InputError):  # where nothing can be kept, the next process fits again
+        replace_file(path, json.dumps({"c": c.tolist(), "sigma": sigma.tolist()}))
+
+
+def _fit(d: int, p: int, a: float, components: int) -> tuple[Array, Array]:
+    """c and σ of the best local minimum."""
+    from scipy.optimize import minimize
+
+    r, tau, scale = _grid(d, p, a, RADII), np.linspace(0, 2, DISTANCES), sqrt(p) / a
+    waves, k = cosines(d, np.outer(tau, r)), (1 - tau**2 / a**2) ** p
+    bounds = [(None, None)] * components + [(log(LEAST * scale), log(MOST * scale))] * components
+    options = {"maxiter": STEPS, "ftol": 1e-14, "gtol": 1e-12}
+    results = [
+        minimize(_loss, start, (d, r, waves, k), "L-BFGS-B", jac=True, bounds=bounds, options=options)
+        for start in _starts(components, scale)
+    ]
+    best = min(results, key=lambda result: result.fun).x
+    return best[:components], np.exp(best[components:])
+
+
+def _starts(n: int, scale: float) -> Iterator[Array]:
+    """Narrow, wide, and with signs."""
+    for c, low, high in ((np.ones(n), 0.8, 1.05), (np.ones(n), 0.3, 1.8), (1.2 - 2.2 * (np.arange(n) % 2), 0.6, 1.4)):
+        yield np.concatenate((c, np.log(scale * np.geomspace(low, high, n))))
+
+
+def _loss(v: Array, d: int, r: Array, waves: Array, k: Array) -> tuple[float, Array]:
+    """Equation (2) and its gradient by (c, log σ); the step of τ is 2/len(k)."""
+    c, sigma = np.split(v, 2)
+    sigma = np.exp(sigma)
+    F = _densities(d, sigma, r)
+    q = np.maximum(c @ F, 0)
+    Z = q.sum() + 1e-300
+    k_hat = waves @ q / Z
+    e = (k_hat - k) / len(k)
+    g = (q > 0) * (e @ waves - e @ k_hat) / Z  # ∂L/∂q
+    Fg = F * g
+    return float(e @ (k_hat - k)), 2 * np.concatenate((Fg.sum(1), c * (Fg @ r**2 / (2 * sigma**2) - d * Fg.sum(1))))
+
+
+def _grid(d: int, p: int, a: float, n: int) -> Array:
+    """Midpoints of n cells that hold every admitted component."""
+    end = MOST * sqrt(2 * p) / a * (sqrt(d) + 5)
+    return (np.arange(n) + 0.5) * (end / n)
+
+
+def _densities(d: int, sigma: Array, r: Array) -> Array:
+    """The density of √2 σᵢ χ_d at r, (components, len(r))."""
+    s = sigma[:, None]
+    return np.exp(log(2) - lgamma(d / 2) + (d - 1) * np.log(r) - d * np.log(2 * s) - (r / (2 * s)) ** 2)
+
+
+def cosines(d: int, x: Array) -> Array:
+    """Λ_d(x)."""
+    from scipy.linalg import eigh_tridiagonal
+
+    # Gauss's rule with n nodes is exact to degree 2n − 1, and cos(x s) is a polynomial of degree x, nearly.
+    n = 2 * (int(x.max()) // 4 + 16)
+    k, alpha = np.arange(2, n), d / 2 - 1
+    squares = np.append(1 / d, k * (k + 2 * alpha - 1) / (4 * (k + alpha) * (k + alpha - 1)))
+    nodes, vectors = eigh_tridiagonal(np.zeros(n), np.sqrt(squares))
+    out = np.zeros_like(x)
+    for s, weight in zip(nodes[n // 2 :], 2 * vectors[0, n // 2 :] ** 2, strict=True):
+        if weight > 1e-18:
+            out += weight * np.cos(s * x)
+    return out

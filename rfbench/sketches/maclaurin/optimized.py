@@ -1,0 +1,88 @@
+"""Optimized Maclaurin features: Dₙ from training rows as in allocation.py, wₙ = aₙ  [Wacker 2022, 5.3].  By Eq. 5.13
+
+Var = g² g² Σ aₙ² Var ⟨Φₙ(x), Φₙ(y)⟩                                                                          (1)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError, require
+from rfbench.seeds import rng_for
+from rfbench.sketches.base import ClosedForm, Sketch
+from rfbench.sketches.family import Family
+from rfbench.sketches.maclaurin.allocation import allocate, statistics
+from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
+
+
+@dataclass(frozen=True)
+class OptimizedMaclaurin(MaclaurinSketch):
+    """Dₙ from training rows, with p from p_min to p_max and no more than the degree of the kernel."""
+
+    p_min: int = 2
+    p_max: int = 10
+    rows: int = 500  # Wacker 2022, 5.3.2, finds these enough
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(1 <= self.p_min <= self.p_max, "sketch.p_min", f"from 1 to sketch.p_max={self.p_max}", self.p_min)
+        require(self.rows > 1, "sketch.rows", "at least 2", self.rows)
+
+    @property
+    def least(self) -> int:
+        """How many degrees there are at p_min."""
+        return max(sum(n <= self.p_min for n in self.degrees(self.p_max)), 1)
+
+    def objection(self, D: int) -> str | None:
+        return self.refusal(D, self.degrees(self.p_max)[: self.least])
+
+    def adapt(self, X: Array, D: int) -> Sketch:
+        if objection := self.objection(D):
+            raise InputError(objection)
+        require(len(X) > 1, "the training rows of optimized_maclaurin", "at least 2", len(X))
+        terms = {n: term(self.base, n, X.shape[1]) for n in self.degrees(self.p_max)}
+        # Data sets are often sorted, so the first rows are no sample of them.
+        some = rng_for(0, "optimized_maclaurin").permutation(len(X))[: self.rows]
+        curves, biases = statistics(self.kernel, terms, X[some])
+        counts = dict(zip(terms, allocate(curves, biases, D - self.constant, self.least), strict=False))
+        allocation = (self.constant, *(counts.get(n, 0) for n in range(1, max(counts) + 1)))
+        return AllocatedMaclaurin(self.kernel, self.base, allocation)
+
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
+        raise InputError("optimized_maclaurin needs training rows first: call adapt")
+
+
+@dataclass(frozen=True)
+class AllocatedMaclaurin(MaclaurinSketch, ClosedForm):
+    """Dₙ features of degree n."""
+
+    allocation: tuple[int, ...] = ()  # D₀..D_p, D in sum
+
+    def objection(self, D: int) -> str | None:
+        total = sum(self.allocation)
+        return None if total == D else f"the allocation was made for {total} features; {D} were asked for"
+
+    def facts(self) -> dict[str, Any]:
+        return {"allocation": {str(n): D_n for n, D_n in enumerate(self.allocation) if D_n}}
+
+    @property
+    def parts(self) -> list[Part]:
+        n = np.flatnonzero(self.allocation[1:]) + 1
+        return list(zip(n.tolist(), np.take(self.allocation, n).tolist(), self.kernel.coefficients(n), strict=True))
+
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
+        if objection := self.objection(D):
+            raise InputError(objection)
+        return self.parts
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        """Equation (1)."""
+        V = np.zeros((len(X), len(Y)))
+        for n, D_n, a in self.parts:
+            V += a**2 * term(self.base, n).sketch.variance(X, Y, D_n)
+        return self.radial(X, Y) ** 2 * V
+
+
+FAMILIES = {"optimized_maclaurin": Family(OptimizedMaclaurin, KERNELS, "closed form", "that of its base")}

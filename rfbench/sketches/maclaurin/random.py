@@ -1,0 +1,87 @@
+"""Random Maclaurin features [Kar & Karnick 2012].
+
+The degree of every feature is drawn from μ(n) ∝ c^−(n+1), 1 ≤ n ≤ p, and wₙ = aₙ Dₙ/E[Dₙ], which for each feature is
+the aₙ/μ(n) of Wacker 2022, Eq. 5.9: a degree that drew none is made up for by other draws.  With Cₙ the variance of
+one feature, bₙ = aₙ⟨x, y⟩ⁿ/E[Dₙ] and N draws of u columns (2 where Φₙ is complex-to-real),
+
+    Var = g² g² { Σ aₙ² Cₙ/E[Dₙ] + u² N [Σ μ(n) bₙ² − (Σ μ(n) bₙ)²] }                                             (1)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfbench.arrays import Array, inner
+from rfbench.checks import require
+from rfbench.kernels.base import DotProductKernel
+from rfbench.sketches.base import ClosedForm
+from rfbench.sketches.family import Family
+from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
+
+ENDLESS = 20  # the last degree drawn of a series without end
+
+
+@dataclass(frozen=True)
+class RandomMaclaurin(MaclaurinSketch):
+    """Degrees drawn from μ."""
+
+    c: float = 2.0
+    p_max: int | None = None  # the degree of the kernel
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.c > 1, "sketch.c", "above 1", self.c)
+        require(self.p_max is None or self.p_max >= 1, "sketch.p_max", "at least 1", self.p_max)
+
+    @property
+    def support(self) -> list[int]:
+        return self.degrees(self.p_max or self.kernel.power or ENDLESS)
+
+    def objection(self, D: int) -> str | None:
+        return self.refusal(D, self.support[:2])  # the second, so that an odd column is not all there is
+
+    def draws(self, D: int) -> tuple[Array, int, int, Array]:
+        """(μ, N, u, E[Dₙ]); a column left over by pairs goes to degree 1."""
+        n = np.array(self.support)
+        mu = self.c ** (n[0] - n - 1.0)
+        mu /= mu.sum()
+        u = max(term(self.base, i).unit for i in self.support)
+        N, odd = divmod(D - self.constant, u)
+        return mu, N, u, u * N * mu + odd * (n == 1)
+
+    def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
+        mu, N, u, expected = self.draws(D)
+        counts = u * rng.multinomial(N, mu)
+        counts[0] += D - self.constant - u * N
+        weights = self.kernel.coefficients(np.array(self.support)) * counts / expected
+        return [part for part in zip(self.support, counts.tolist(), weights, strict=True) if part[1]]
+
+
+class RandomMaclaurinClosedForm(RandomMaclaurin, ClosedForm):
+    """Of independent features."""
+
+    def variance(self, X: Array, Y: Array, D: int) -> Array:
+        """Equation (1)."""
+        mu, N, u, expected = self.draws(D)
+        a, s = self.kernel.coefficients(np.array(self.support)), inner(X, Y)
+        within, square, mean = np.zeros((3, *s.shape))
+        for n, a_n, mu_n, E in zip(self.support, a, mu, expected, strict=True):
+            sketch, unit, _ = term(self.base, n)
+            within += a_n**2 * unit * sketch.variance(X, Y, unit) / E
+            b = a_n * s**n / E
+            square += mu_n * b**2
+            mean += mu_n * b
+        between = u**2 * N * np.maximum(square - mean**2, 0)
+        return self.radial(X, Y) ** 2 * (within + between)
+
+
+def random_maclaurin(
+    kernel: DotProductKernel, base: str = "rademacher", c: float = 2.0, p_max: int | None = None
+) -> RandomMaclaurin:
+    """With a closed form where features are independent."""
+    return (RandomMaclaurin if base.endswith("tensorsrht") else RandomMaclaurinClosedForm)(kernel, base, c, p_max)
+
+
+FAMILIES = {
+    "random_maclaurin": Family(random_maclaurin, KERNELS, "closed form for independent features", "that of its base")
+}

@@ -1,0 +1,132 @@
+"""TensorSRHT: product sketches whose projections are rows of randomised Hadamard matrices.
+
+    Φ(x) = (P₁ H D₁ x) ∘ ⋯ ∘ (P_p H D_p x) / √D                  [Wacker 2022, Eq. 3.30]
+
+Dᵢ holds random signs, Pᵢ picks D of the d rows.  Upsampled: the indices 1..d, repeated ⌈D/d⌉ times, are shuffled
+once per degree, so p transforms of size d serve any D.  Stacked: ⌈D/d⌉ independent blocks of at most d features
+(Algorithm 2).  For D ≤ d they are the same.  x is padded with zeros to a power of two here and nowhere else.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array, inner, padded
+from rfbench.blocks import columns_of, scratch, spans
+from rfbench.sketches.base import FeatureMap, Tiled
+from rfbench.sketches.products.hadamard import transform
+from rfbench.sketches.products.product import ProductSketch, multiplied
+from rfbench.sketches.wrappers import Concatenated
+
+TILE = 2048  # features made at once: their factors are read and written in the cache, for any D
+
+
+class TensorSRHT(ProductSketch):
+    """Upsampled TensorSRHT; every feature shares the p Hadamard matrices."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        h = padded(d)
+        # Signs for the padding too: draws do not depend on how many columns are zero.
+        signs = self.law.draw((self.degree, h), rng, dtype)
+        signs[0] /= np.sqrt(D)
+        rows = np.tile(np.arange(h), (self.degree, -(-D // h)))
+        return TensorSRHTMap(signs[:, :d], rng.permuted(rows, axis=1)[:, :D])
+
+    def coupling(self, d: int, D: int) -> tuple[float, int]:
+        h = padded(d)
+        return 1 - 1 / D, -(-D // h) * h
+
+
+class StackedTensorSRHT(TensorSRHT):
+    """Stacked TensorSRHT; features of different blocks are independent."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        sizes = [span.stop - span.start for span in spans(D, padded(d))]
+        maps = [super(StackedTensorSRHT, self).sample(d, size, rng, dtype) for size in sizes]
+        return Concatenated(maps, np.sqrt(np.divide(sizes, D)))
+
+    def coupling(self, d: int, D: int) -> tuple[float, int]:
+        h = padded(d)
+        rest = D % h
+        return (D // h * h * (h - 1) + rest * (rest - 1)) / D**2, h
+
+
+class AhleTensorSRHT(TensorSRHT):
+    """TensorSRHT of Ahle et al. (2020): D different index tuples of the hᵖ there are [Wacker 2022, Eq. 2.25].
+
+    Over all tuples the estimate is exact, so it is a mean over a sample without replacement and its variance that
+    of the Rademacher sketch times the factor (N − D)/(N − 1) of a finite population, N = hᵖ.
+    """
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        h = padded(d)
+        signs = self.law.draw((self.degree, h), rng, dtype)
+        signs[0] /= np.sqrt(D)
+        return TensorSRHTMap(signs[:, :d], different_tuples(h, self.degree, D, rng))
+
+    def _spread(self, X: Array, Y: Array, D: int, m: Array) -> Array:
+        p, s = self.degree, inner(X, Y) ** 2
+        N = padded(X.shape[1]) ** p
+        rest = D % N  # whole rounds over all tuples have no variance
+        return (m**p - s**p) * rest / D**2 * (N - rest) / max(N - 1, 1)
+
+
+def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArray[np.integer]:
+    """(p, D) indices below h: as many whole rounds over the hᵖ tuples as fit, then different ones."""
+    N = h**p
+    if N <= 8 * D:
+        flat = np.concatenate([*(np.arange(N) for _ in range(D // N)), rng.permutation(N)[: D % N]])
+        # In any order they are the same sketch, but not beside another one, as in tuples.py.
+        return np.array(np.unravel_index(rng.permutation(flat), (h,) * p))
+    found = np.empty((p, 0), np.int64)
+    while found.shape[1] < D:  # few are drawn twice
+        found = np.unique(np.concatenate((found, rng.integers(0, h, (p, D))), axis=1), axis=1)
+    return found[:, rng.permutation(found.shape[1])[:D]]
+
+
+class TensorSRHTMap(Tiled):
+    """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies whole runs."""
+
+    order = "F"
+
+    def __init__(self, signs: Array, index: NDArray[np.integer]) -> None:
+        self.signs, self.index = signs, index  # (p, d), (p, D)
+        self.d, self.D, self.dtype = signs.shape[1], index.shape[1], signs.dtype
+
+    @property
+    def chunk(self) -> int:
+        # As many as leave a transform of theirs in the cache of one core, within what is worth a call.
+        return min(max(32, 2**19 // (padded(self.d) * self.dtype.itemsize)), 128)
+
+    def transforms(self, X: Array) -> Iterator[Array]:
+        """H Dᵢ x for i = 1..p, (h, b), all kept where there is more than one tile."""
+        columns, real = columns_of(X, self.dtype), self.signs.real.dtype
+        kept = len(self.signs) if self.D > TILE else 1
+        *blocks, spare = scratch("transforms", (kept + 1, padded(self.d), len(X)), self.dtype).view(real)
+        for i, signs in enumerate(self.signs):
+            U = blocks[i % kept]
+            np.multiply(columns, signs[:, None], out=U[: self.d].view(self.dtype))
+            # H mixes rows, not the halves of a number: a complex block is a real one, twice as wide.
+            U, spare = transform(U, spare, self.d)
+            blocks[i % kept] = U
+            yield U.view(self.dtype)
+
+    def gathered(self, transforms: Iterable[Array], features: slice) -> Iterator[Array]:
+        """The features' rows of each transform, those of the first in an array of its own."""
+        for i, (U, index) in enumerate(zip(transforms, self.index[:, features], strict=True)):
+            into = scratch("factor" if i else "product", (len(index), U.shape[1]), self.dtype)
+            yield np.take(U, index, axis=0, out=into, mode="clip")
+
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        transforms = self.transforms(X) if self.D <= TILE else list(self.transforms(X))
+        for features in spans(self.D, TILE):
+            yield features, multiplied(self.gathered(transforms, features)).T
+
+    def factors(self, X: Array) -> Iterator[Array]:
+        """Pᵢ H Dᵢ x for i = 1..p, (D, b), the first in an array of its own."""
+        return self.gathered(self.transforms(X), slice(None))
+
+    def finish(self, product: Array) -> Array:
+        return product.T

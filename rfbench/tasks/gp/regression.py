@@ -1,0 +1,153 @@
+"""Gaussian process regression with features in place of the kernel [Wacker 2022, 1.2, 5.4.1 and B.3].
+
+Labels are centred on the training rows; k = σ² k₀ with σ² their variance unless a number is given.  With G = ΦᴴΦ =
+QΛQᴴ of the baseline sketch and λ = σₙ²/σ², one eigendecomposition serves the whole grid of noises:
+
+    μ(x) = Φ(x)ᵀQ (Λ + λI)⁻¹ QᴴΦᴴy,      σ²(x) = σₙ² Σⱼ |Φ(x)ᵀQ|ⱼ² / (Λⱼ + λ)                              (1)
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import eigh
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError, require
+from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.kernels.exponential import Scaled
+from rfbench.linalg.gram import Blocks, doubles, gram
+from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.seeds import rng_for
+from rfbench.sketches import FeatureMap, Sketch
+from rfbench.storage import cached
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
+from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
+from rfbench.tasks.gp.likelihood import Given, Hyperparameters, maximize
+from rfbench.tasks.gp.posterior import Groups, Model, Posterior
+from rfbench.tasks.gp.process import GaussianProcess, Reference, exact_reference, new_rows
+from rfbench.tasks.scores import Scores, negative_log_likelihood
+
+GRID = 2.0 ** np.arange(-15, 16)  # of the noise variance, over the variance of the labels
+WORDS = {"noise": ("auto", "likelihood"), "signal": ("label_variance", "likelihood")}
+
+
+@dataclass(frozen=True)
+class GPR(GaussianProcess):
+    """Error, likelihood and divergence from the exact process; noise and signal are variances in units of labels²."""
+
+    name = "gpr"
+    noise: float | str = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for key, words in WORDS.items():
+            value = getattr(self, key)
+            good = value in words or (not isinstance(value, str) and 0 < value < np.inf)
+            require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        likelihood = getattr(kernel, "length_scale", None) == "likelihood"
+        if objection := of_one_output(self.name, kernel) if likelihood else super().objection(sketch, kernel):
+            return objection
+        if self.noise == "auto":
+            baseline_name(kernel, "task.noise")  # or a word on what to do
+        if "likelihood" in (self.noise, self.signal) and not isinstance(kernel, Scaled):
+            return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{kernel.name}'"
+        return None
+
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+        X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        kernel = kernel.fit(X)
+        if not isinstance(kernel, Scaled) or kernel.length_scale != "likelihood":
+            return kernel
+        if np.issubdtype(y.dtype, np.integer):
+            raise InputError("kernel.length_scale=likelihood needs numbers to predict, and these labels are classes")
+        y = y - y.mean()
+        found = most_likely(kernel, X, y, (None, self._signal(np.mean(y**2)), given(self.noise)))
+        return replace(kernel, length_scale=found.length_scale)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+        labels = label_moments(split.train)
+        shift, variance = float(labels.mean), float(labels.squares / labels.n)
+        signal, noise = self._signal(variance), given(self.noise)
+        if "likelihood" in (self.signal, self.noise):
+            assert isinstance(kernel, Scaled)
+            X, y = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+            found = most_likely(kernel, X, y - shift, (float(kernel.length_scale), signal, noise))
+            signal, noise = found.signal, found.noise if self.noise == "likelihood" else noise
+        assert signal is not None
+        X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpr", "train"))
+        y = y - shift
+        if noise is None:
+            features = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise")
+            depends_on = (kernel, features.D, seed, X, y, shift, variance, labels.n, signal)
+            (best,) = cached(
+                "noise",
+                depends_on,
+                lambda: (least_loss(features, split.train, shift, signal, variance * GRID, seed, engine),),
+            )
+            noise = float(best)
+        X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
+        model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
+        chosen = Measure("noise_variance", noise)
+        return exact_reference(kernel, [lambda: [(X, y)]], X_test, model, np.array([shift]), chosen, engine)
+
+    def _signal(self, variance: float) -> float | None:
+        return float(variance) if self.signal == "label_variance" else given(self.signal)
+
+    def groups(self, train: Prepared, shift: Array) -> Groups:
+        return [lambda: centred(train, float(shift[0]))]
+
+    def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
+        scores, noise = Scores(), reference.chosen.value
+        for X, y in new_rows(test):
+            mean, variance = (part[:, 0] for part in posterior(X, trial.engine))
+            scores.add(y, mean + reference.shift[0], variance + noise)
+        yield Measure("rmse", np.sqrt(scores.mse))
+        yield Measure("nmse", scores.nmse)
+        yield Measure("mnll", scores.mnll)
+
+
+def given(value: float | str) -> float | None:
+    """The number, if it is one."""
+    return None if isinstance(value, str) else float(value)
+
+
+def most_likely(kernel: Scaled, X: Array, y: Array, known: Given) -> Hyperparameters:
+    """Maximise the marginal likelihood, unless this machine has done so before."""
+    (found,) = cached("likelihood", (kernel, X, y, known), lambda: (np.array(maximize(kernel, X, y, known)),))
+    return Hyperparameters(*found.tolist())
+
+
+def label_moments(train: Prepared) -> Columns:
+    dataset, labels = train.part.dataset, Columns()
+    if dataset.classes is not None:
+        raise InputError(f"task=gpr needs numbers to predict, and dataset '{dataset.name}' has classes; use task=gpc")
+    for y in train.part.labels():
+        labels.add(y)
+    if not 0 < labels.squares < np.inf:
+        raise InputError(f"task=gpr needs labels that differ and are finite; those of '{dataset.name}' are not")
+    return labels
+
+
+def centred(train: Prepared, shift: float) -> Blocks:
+    return ((X, y - shift) for X, y in train.blocks())
+
+
+def least_loss(
+    features: FeatureMap, train: Prepared, shift: float, signal: float, grid: Array, seed: int, engine: Local
+) -> Array:
+    """The noise of the grid with the least MNLL on rows that were left out: equation (1)."""
+    rest, left_out = train.divided(VALIDATION, rng_for(seed, "gpr", "validation"))
+    G, r = gram(features, centred(rest, shift), engine, Stopwatch())
+    eigenvalues, Q = eigh(G, lower=False, overwrite_a=True, driver="evd")
+    weights = 1 / (np.maximum(eigenvalues, 0)[:, None] + grid / signal)
+    losses = np.zeros(len(grid))
+    for X, y in new_rows(left_out):
+        P = doubles(features, X, engine) @ Q
+        mean, variance = P @ (weights * (Q.T @ r)[:, None]), grid * (P**2 @ weights)
+        losses += negative_log_likelihood(y[:, None] - shift, mean, variance + grid).sum(0)
+    return grid[losses.argmin()]

@@ -1,0 +1,123 @@
+"""Stochastic variational classification: the features are made anew for every minibatch [Wacker 2022, 4.3, Fig. 4.7].
+
+What it shows is the price of features where they are the bottleneck: test error against the time spent on training,
+epoch by epoch.  γ and ν of (γ⟨x, y⟩ + ν)ᵖ are learned with the weights, through the features.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from rfbench.arrays import Array, is_complex
+from rfbench.blocks import spans
+from rfbench.checks import require
+from rfbench.datasets.prepare import Prepared, Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.kernels.polynomial import AffinePower
+from rfbench.progress import bar
+from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
+from rfbench.sketches.products.powers import FAMILIES as POWERS
+from rfbench.sketches.products.slopes import has_slope
+from rfbench.sketches.products.tensor_sketch import FAMILIES as TENSOR_SKETCHES
+from rfbench.sketches.wrappers import Affine, AffineMap
+from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.gp.classification import class_counts, log_probabilities
+from rfbench.tasks.gp.process import new_rows
+from rfbench.tasks.gp.variational import Adam, Weights, affine_map, bound_gradient, likelihood, start
+from rfbench.tasks.scores import ClassScores
+
+ROWS = 250  # of a minibatch, to a worker
+
+
+@dataclass(frozen=True)
+class GPCSVI(Task):
+    """Adam on minibatches of `batch` rows with `draws` draws of f for each row."""
+
+    name = "gpc_svi"
+    epochs: int = 20
+    batch: int = 1000
+    rate: float = 1e-3
+    draws: int = 50
+    samples: int = 1000  # of the class probabilities of a test row
+
+    def __post_init__(self) -> None:
+        for key in ("epochs", "batch", "draws", "samples"):
+            require(getattr(self, key) >= 1, f"task.{key}", "at least 1", getattr(self, key))
+        require(self.rate > 0, "task.rate", "above 0", self.rate)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        bias = kernel.affine[2] if isinstance(kernel, AffinePower) else 0
+        if not bias or not isinstance(sketch, Affine) or not has_slope(features := sketch.sample(2, 8, rng_for(0))):
+            names = ", ".join(name for name in (*POWERS, *TENSOR_SKETCHES) if not name.startswith("complex_"))
+            return (
+                f"task=gpc_svi learns γ and ν of the polynomial kernel: it needs kernel.bias above 0 and one of {names}"
+            )
+        if is_complex(features.dtype):
+            return "task=gpc_svi learns with real features; use the ctr_ form of this sketch"
+        return super().objection(sketch, kernel)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> int:
+        """The number of classes."""
+        return len(class_counts(split.train))
+
+    def measure(self, trial: Trial, reference: int) -> Iterator[Measure]:
+        train, features = trial.split.train, trial.draw(0)
+        assert isinstance(features, AffineMap)
+        weights = start(features.D, reference, features.gamma, features.bias, features.dtype)
+        ascent, seconds = Adam(self.rate), 0.0
+        total = self.epochs * -(-len(train) // self.batch)
+        with bar(total, "steps") as shown:
+            for epoch in range(1, self.epochs + 1):
+                begin = perf_counter()
+                for step, (X, y) in enumerate(self._batches(train, trial.seed, epoch)):
+                    self._ascend(trial, features, weights, ascent, X, y, (epoch, step), len(train) / len(X))
+                    shown.update()
+                seconds += perf_counter() - begin
+                scores = self._scores(affine_map(features, weights), weights, trial)
+                yield Measure(f"error_e{epoch:03d}", scores.error)
+                yield Measure(f"seconds_e{epoch:03d}", seconds, "s")
+        yield Measure("error", scores.error)
+        yield Measure("mnll", scores.mnll)
+        yield Measure("calibration_error", scores.calibration_error)
+        for name, value in zip(("gamma", "bias"), np.exp(weights.kernel).tolist(), strict=True):
+            yield Measure(name, value)
+        yield Measure("fit_seconds", seconds, "s")
+
+    def _batches(self, train: Prepared, seed: int, epoch: int) -> Iterator[tuple[Array, Array]]:
+        order = rng_for(seed, "gpc_svi", "order", epoch).permutation(len(train))
+        return (train.take(np.sort(order[span])) for span in spans(len(order), self.batch))
+
+    def _ascend(
+        self,
+        trial: Trial,
+        features: AffineMap,
+        weights: Weights,
+        ascent: Adam,
+        X: Array,
+        y: Array,
+        key: tuple[int, int],
+        scale: float,
+    ) -> None:
+        """One step."""
+        now, degree = affine_map(features, weights), trial.kernel.power
+        assert degree is not None
+
+        def part(span: slice) -> Weights:
+            rng = rng_for(trial.seed, "gpc_svi", "draws", *key, span.start)
+            noise = rng.standard_normal((self.draws, span.stop - span.start, weights.m.shape[1]), X.dtype)
+            return likelihood(now, degree, weights, X[span], y[span], noise)
+
+        parts = list(trial.engine.map(part, spans(len(X), ROWS)))
+        ascent.step(weights, bound_gradient(parts, weights, scale))
+
+    def _scores(self, features: AffineMap, weights: Weights, trial: Trial) -> ClassScores:
+        scores, s2 = ClassScores(), np.exp(2 * weights.log_s)
+        for X, y in new_rows(trial.split.test):
+            Phi = trial.engine.transform(features, X, features.empty(len(X)))
+            moments = Phi @ weights.m, np.square(Phi, out=Phi) @ s2
+            scores.add(y, log_probabilities(*moments, self.samples, (trial.seed, scores.n), trial.engine))
+        return scores

@@ -1,0 +1,99 @@
+"""Mean embeddings of two sets in one pass over each, for several draws of a sketch at once.
+
+With μ the mean of φ over the rows of a set and q that of ‖φ‖², the unbiased squared MMD is
+
+    MMD² = ‖μ_x − μ_y‖² − (q_x − ‖μ_x‖²)/(n − 1) − (q_y − ‖μ_y‖²)/(m − 1)                                   (1)
+
+[Sutherland & Schneider 2015, 3], which for E⟨φ(x), φ(y)⟩ = k(x, y) has the exact value of mmd.py as its mean.  A draw
+is D + 1 numbers, summed in double precision; every draw sees a block of rows while it is in the cache.  What tangent.py
+knows of the features is an embedding of its own, and φ and q are of the rest: φ by sketch, q exactly.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.blocks import scratch, spans
+from rfbench.datasets.prepare import Prepared
+from rfbench.engines import Local
+from rfbench.sketches import FeatureMap
+from rfbench.tasks.kid.tangent import Tangent
+
+
+@dataclass(eq=False)
+class Embedding:
+    """Sums over n rows for every draw."""
+
+    n: int
+    features: Array  # Σφ, (draws, D)
+    squares: Array  # Σ‖φ‖², (draws,)
+    seconds: float = 0.0  # in the features alone, of all workers together
+    known: "Embedding | None" = None
+
+    def add(self, other: "Embedding") -> None:
+        self.n += other.n
+        self.features += other.features
+        self.squares += other.squares
+        self.seconds += other.seconds
+        if self.known and other.known:
+            self.known.add(other.known)
+
+
+def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Local, tangent: Tangent | None = None) -> Embedding:
+    """Sums over all rows of a set."""
+    maps = [tangent.map(features) for features in maps] if tangent else maps
+
+    def of_block(X: Array) -> Embedding:
+        sums = Embedding(len(X), np.empty((len(maps), maps[0].D), dtype), np.empty(len(maps)))
+        if tangent:
+            Z = tangent.rows(X)
+            h, squares, rest = tangent.sums(Z)
+            sums.known = Embedding(len(X), h[None], np.array([squares]))
+            X = Z.astype(X.dtype, copy=False)
+        for r, features in enumerate(maps):
+            start = perf_counter()
+            Phi = features(X, _buffer(features, len(X)))
+            sums.seconds += perf_counter() - start
+            sums.features[r] = Phi.sum(0, dtype=dtype)
+            sums.squares[r] = rest if tangent else squared_norm(Phi)
+        return sums
+
+    dtype = np.result_type(maps[0].dtype, np.float64)
+    blocks = engine.map(of_block, _cut(part, engine.block_rows), "blocks of rows", -(-len(part) // engine.block_rows))
+    total = next(blocks)
+    for sums in blocks:
+        total.add(sums)
+    if tangent and total.known:
+        total.features -= [tangent.of(features, total.known.features[0]) for features in maps]
+    return total
+
+
+def _cut(part: Prepared, size: int) -> Iterator[Array]:
+    return (X[span] for X, _ in part.blocks() for span in spans(len(X), size))
+
+
+def _buffer(features: FeatureMap, n: int) -> Array:
+    """What `features.empty` gives, used again."""
+    flat = scratch("embedded", (n * features.D,), features.dtype)
+    return flat.reshape((n, features.D), order=features.order)
+
+
+def squared_norm(Phi: Array) -> float:
+    halves = (Phi.real, Phi.imag) if np.iscomplexobj(Phi) else (Phi,)
+    return sum(float(np.einsum("ij,ij->", half, half, dtype=np.float64)) for half in halves)
+
+
+def squared_mmd(x: Embedding, y: Embedding) -> Array:
+    """Equation (1) of every draw."""
+    means = [z.features / z.n for z in (x, y)]
+    value = _squares(means[0] - means[1])
+    for z, mean in zip((x, y), means, strict=True):
+        value -= (z.squares / z.n - _squares(mean)) / (z.n - 1)
+    return value + squared_mmd(x.known, y.known) if x.known and y.known else value
+
+
+def _squares(A: Array) -> Array:
+    return np.einsum("rj,rj->r", A, A.conj()).real

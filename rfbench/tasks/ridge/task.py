@@ -1,0 +1,99 @@
+"""Classification and regression by ridge regression on features [Ohana et al. 2019, 4 and D]."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from rfbench.checks import InputError, did_you_mean, require
+from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.kernels.base import VALIDATION
+from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.progress import bar
+from rfbench.results.pictures import GRIDS
+from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
+from rfbench.tasks.baseline import baseline, baseline_name
+from rfbench.tasks.ridge.direct import Primal
+from rfbench.tasks.ridge.fit import GRID, Fit, signed
+
+SOLVERS = ("auto", "cholesky", "dual", "cg")
+SEARCH = 64, 2048  # features of the baseline sketch that chooses a number of the kernel
+PARTS = ("features", "gram", "factor", "solve")  # of the time of fitting
+
+
+@dataclass(frozen=True)
+class Ridge(Task):
+    """Errors on the test rows; α, and a number of the kernel where it is open, are chosen on rows left out."""
+
+    name = "ridge"
+    several_outputs = True
+    chooses = ("length_scale", "bias")
+    alpha: float | str = "auto"
+    solver: str = "auto"
+    tolerance: float = 1e-4
+    validation: float = 0.1
+    length_scale: float | str = VALIDATION  # what conf/kernel/gaussian.yaml takes
+    bias: float | str = VALIDATION  # what conf/kernel/optical.yaml takes
+
+    def __post_init__(self) -> None:
+        good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
+        require(good, "task.alpha", "auto or a number above 0", self.alpha)
+        require(0 < self.tolerance < 1, "task.tolerance", "between 0 and 1", self.tolerance)
+        require(0 < self.validation < 1, "task.validation", "between 0 and 1", self.validation)
+        if self.solver not in SOLVERS:
+            raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        objection = of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        if kernel.open and not objection:
+            baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
+        return objection
+
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+        """The candidate whose baseline features err least on rows left out, whatever the sketch [ib., D.2]."""
+        if not kernel.open:
+            return super().fit(kernel, train, seed, engine)
+        X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        candidates, losses = kernel.candidates(X), []
+        with bar(len(candidates), "kernels") as shown:
+            for one in candidates:
+                features = baseline(one, X.shape[1], seed, X.dtype, f"kernel.{kernel.open}", SEARCH)
+                losses.append(
+                    replace(self._fit(train, one, seed, engine), alpha=None).search(features, Primal)[1].min()
+                )
+                shown.update()
+        return candidates[int(np.argmin(losses))]
+
+    def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Local) -> Fit:
+        targets, dataset = Columns(), train.part.dataset
+        for y in train.part.labels():
+            targets.add(signed(dataset, y))
+        X, _ = train.sample(100, rng_for(seed, "ridge", "scale"))
+        scale = float(np.mean([kernel.gram(x[None], x[None]) for x in X]))
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        return Fit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Fit:
+        return self._fit(split.train, kernel, seed, engine)
+
+    def measure(self, trial: Trial, reference: Fit) -> Iterator[Measure]:
+        fit, features, start = replace(reference, watch=Stopwatch()), trial.draw(0), perf_counter()
+        found = fit(features, self.solver)
+        fitted, classes = perf_counter(), trial.split.test.part.dataset.classes
+        yield from (Measure(*one) for one in fit.scores(found.f, trial.split.test)[0].measures(classes))
+        predicted = perf_counter()
+        yield Measure("alpha", found.alpha)
+        if len(found.losses):
+            best = float(found.losses.min())
+            yield Measure("validation_error" if classes else "validation_rmse", best)
+            trial.show(GRIDS, "", best, np.stack([GRID, found.losses]))
+        yield Measure("fit_seconds", fitted - start, "s")
+        yield from (Measure(f"{part}_seconds", fit.watch[part], "s") for part in PARTS if part in fit.watch)
+        if found.steps:
+            yield Measure("iterations", found.steps)
+        yield Measure("predict_seconds", predicted - fitted, "s")

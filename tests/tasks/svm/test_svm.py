@@ -1,0 +1,183 @@
+"""Support vector machines against scikit-learn's on the same features, and the command."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC, LinearSVC
+from support.answers import one_line
+from support.gp import run, without_times
+
+from rfbench.checks import InputError
+from rfbench.cli import main
+from rfbench.datasets import load
+from rfbench.datasets.prepare import Preparation, prepared_split
+from rfbench.engines import Local
+from rfbench.kernels import make_kernel
+from rfbench.results.rows import read_rows
+from rfbench.sketches import make_sketch
+from rfbench.tasks.svm import kernel as kernel_svm
+from rfbench.tasks.svm import task as svm
+from rfbench.tasks.svm.linear import LinearMachine
+
+SETS = {"digits": ("unit_norm",), "breast_cancer": ("standardize", "unit_norm")}  # ten classes and two
+
+
+@pytest.fixture(scope="module")
+def splits():
+    def of(name):
+        return prepared_split(
+            load({"name": name}, data_dir=None, download=False), Preparation(SETS[name]), 0, np.float64
+        )
+
+    return {name: of(name) for name in SETS}
+
+
+def rows(part):
+    X, y = zip(*part.blocks(), strict=True)
+    return np.concatenate(X), np.concatenate(y)
+
+
+def draw(name, d, D, kernel, **options):
+    """What `gp.run` draws."""
+    return make_sketch(name, kernel, **options).sample(d, D, np.random.default_rng([1, 0]), np.float64)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("C", [1.0, 30.0])  # by the dual, and by Newton's method
+def test_features_are_those_of_a_pipeline_of_scikit_learn(name, C, splits):
+    split, kernel = splits[name], make_kernel("gaussian", 1, length_scale=0.7)
+    (X, y), (X_new, y_new) = rows(split.train), rows(split.test)
+    for sketch, D, options in (("rff", 100, {}), ("compressive_rff", 60, {"measurements": 9})):
+        features = draw(sketch, X.shape[1], D, kernel, **options)
+        pipeline = make_pipeline(FunctionTransformer(features), LinearSVC(C=C, tol=1e-6, dual=False)).fit(X, y)
+        _, found = run("svm", split, sketch, D, kernel=kernel, sketch_options=options, C=C)
+        assert abs(found["error"] - np.mean(pipeline.predict(X_new) != y_new)) < 1.01 / len(y_new)
+        assert found["accuracy"] + found["error"] == pytest.approx(1)
+        machine = LinearMachine(features(X), y, C, 1000, 0)
+        scores = features(X_new) @ machine.W.T + machine.intercept
+        wanted = pipeline.decision_function(X_new).reshape(scores.shape)
+        np.testing.assert_allclose(scores, wanted, atol=0.01 * np.abs(wanted).max())
+        assert np.mean(machine.predict(features(X_new)) == pipeline.predict(X_new)) > 0.99
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    ("kernel", "native"),
+    [
+        (make_kernel("gaussian", 1, length_scale=0.7), {"kernel": "rbf", "gamma": 1 / 0.98}),
+        (make_kernel("polynomial", 3), {"kernel": "poly", "degree": 3, "gamma": 1, "coef0": 1}),
+        (make_kernel("laplacian", 1, length_scale=0.5), {}),
+    ],
+)
+def test_the_exact_kernel_is_that_of_scikit_learn(name, kernel, native, splits, monkeypatch):
+    (X, y), (X_new, y_new) = (rows(part) for part in (splits[name].train, splits[name].test))
+    if native:
+        wanted = SVC(**native).fit(X, y).predict(X_new)
+    else:
+        cross, K = (np.exp(-cdist(rows, X) / 0.5) for rows in (X_new, X))
+        wanted = SVC(kernel="precomputed").fit(K, y).predict(cross)
+    _, found = run("svm", splits[name], "exact", 0, kernel=kernel)
+    assert found["error"] == np.mean(wanted != y_new)
+    if kernel.name == "gaussian":  # as for more rows than a matrix is made of
+        monkeypatch.setattr(kernel_svm, "MOST_ROWS", 100)
+        monkeypatch.setattr(kernel_svm, "exact_matrix", None)
+        assert run("svm", splits[name], "exact", 0, kernel=kernel)[1]["error"] == found["error"]
+
+
+def test_original_and_compressive_times_linear_and_kernel(splits):
+    """The four baselines of Chang et al., each from the projector that was drawn."""
+    split = splits["digits"]
+    (X, y), (X_new, y_new) = rows(split.train), rows(split.test)
+    gaussian, linear = make_kernel("gaussian", 1, length_scale=0.7), make_kernel("linear", 1)
+    errors = {}
+    for sketch, kernel, D in (("identity", linear, 64), ("exact", gaussian, 0)):
+        for name, options in ((sketch, {}), (f"compressive_{sketch}", {"measurements": 20})):
+            features = draw(name, 64, 20 if options else D, kernel, **options)
+            P = features.first.W if options else np.eye(64)
+            machine = LinearSVC(tol=1e-6, dual=False) if sketch == "identity" else SVC(gamma=1 / 0.98)
+            wanted = np.mean(machine.fit(X @ P, y).predict(X_new @ P) != y_new)
+            _, found = run("svm", split, name, D, kernel=kernel, sketch_options=options)
+            errors[name] = found["error"]
+            assert abs(errors[name] - wanted) < 1.01 / len(y_new)
+    assert errors["compressive_identity"] > errors["identity"]
+    assert errors["compressive_exact"] > errors["exact"]
+
+
+def test_workers_change_no_measure(splits):
+    kernel = make_kernel("gaussian", 1, length_scale=0.7)
+    one, two = (without_times(run("svm", splits["digits"], "rff", 64, workers=n, kernel=kernel)[1]) for n in (1, 2))
+    assert one == two
+
+
+def test_features_are_those_of_all_rows(splits):
+    features = draw("rff", 64, 20, make_kernel("gaussian", 1, length_scale=0.7))
+    X, y = rows(splits["digits"].train)
+    with Local(2, block_rows=64).running() as engine:
+        Phi, labels, seconds = svm.feature_matrix(features, splits["digits"].train, engine)
+    np.testing.assert_allclose(Phi, features(X), atol=1e-12)
+    np.testing.assert_array_equal(labels, y)
+    assert seconds > 0
+
+
+def test_iterations_used_up_are_told_in_one_line(splits, capfd):
+    kernel = make_kernel("gaussian", 1, length_scale=0.7)
+    _, found = run("svm", splits["digits"], "rff", 64, kernel=kernel, iterations=2)
+    assert found["classes_not_converged"] == 10
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "10 of 10 classes used up task.iterations=2" in line
+    assert "classes_not_converged" not in run("svm", splits["digits"], "rff", 64, kernel=kernel)[1]
+    assert capfd.readouterr().err == ""
+
+
+def test_what_does_not_fit_is_refused_before_the_work(splits, monkeypatch):
+    kernel = make_kernel("gaussian", 1, length_scale=0.7)
+    rff = draw("rff", 64, 2000, kernel)
+    monkeypatch.setattr(svm.os, "sysconf", lambda key: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10**6}[key])
+    svm.refuse_unsuited(rff, 60_000)  # 2.9 of 4.1 GB
+    with pytest.raises(InputError, match=r"needs 3 GB for 2000 features of 70000 rows.* train_rows=64000"):
+        svm.refuse_unsuited(rff, 70_000)
+    for name, most in (("gaussian", 100_000), ("laplacian", 20_000)):
+        exact = draw("exact", 64, 0, make_kernel(name, 1, length_scale=1.0))
+        svm.refuse_unsuited(exact, most)
+        with pytest.raises(InputError, match=f"at most {most} rows with the {name} kernel.*train_rows={most}"):
+            svm.refuse_unsuited(exact, most + 1)
+
+
+def test_the_command(rfbench, tmp_path):
+    done = rfbench(
+        "-m", "task=svm", "sketch=rff,compressive_rff,exact", "kernel=gaussian", "features=[1d,2d]", "seeds=2"
+    )
+    assert done.returncode == 0, done.stderr
+    for word in ("accuracy", "error", "transform [s]", "fit [s]", "predict [s]", "compressive_rff"):
+        assert word in done.stdout
+    (path,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    found = read_rows(path)
+    assert len(found) == 2 * (5 * (2 + 2) + 4)
+    assert {row["status"] for row in found} == {"ok"}
+
+
+MISTAKES = {
+    "dataset=diabetes": "dataset 'diabetes' has numbers to predict; use task=ridge or gpr",
+    "sketch=complex_rff": "needs real features",
+    "sketch=localized_maclaurin": "needs features of each row alone",
+    "sketch=orff_curl_free": "use task=vector_field",
+    "task=vector_field sketch=compressive_exact": "of the rows themselves; use sketch=exact",
+    "train_rows=1": "needs rows of two classes at least",
+    "task.C=0": "task.C must be a number above 0",
+    "task.iterations=0": "task.iterations must be at least 1",
+    "sketch=compressive_identity sketch.measurements=65": "at most the 64 columns",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    code = main(["task=svm", *words.split()])
+    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
+    assert not list(tmp_path.glob("outputs/*/*"))

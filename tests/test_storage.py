@@ -1,0 +1,75 @@
+"""References on disk: found again, never stale, whole or absent, and not needed."""
+
+import os
+
+import numpy as np
+import pytest
+
+from rfbench.storage import cached, digest
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.fixture
+def calls(monkeypatch, tmp_path):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    made = []
+
+    def make():
+        made.append(1)
+        return A, np.array(len(made))
+
+    return made, make
+
+
+def test_the_same_is_made_once(calls, tmp_path):
+    made, make = calls
+    for _ in range(3):
+        first, second = cached("thing", (A, "word", 1.0), make)
+        np.testing.assert_array_equal(first, A)
+        assert second == 1
+    assert len(made) == 1
+    (file,) = (tmp_path / "cache" / "references").iterdir()
+    assert file.name.startswith("thing-")
+
+
+def test_whatever_differs_is_made_again(calls):
+    made, make = calls
+    for depends_on in ((A,), (A.T,), (A.astype(np.float32),), (A + 1e-9,), (A, 1), (A, 1.0), (A, "1")):
+        cached("thing", depends_on, make)
+    cached("other", (A,), make)
+    assert len(made) == 8
+
+
+def test_a_damaged_file_is_made_again(calls, tmp_path):
+    made, make = calls
+    cached("thing", (A,), make)
+    (file,) = (tmp_path / "cache" / "references").iterdir()
+    whole = file.read_bytes()
+    for content in (b"", whole[: len(whole) // 2], b"nonsense"):
+        file.write_bytes(content)
+        np.testing.assert_array_equal(cached("thing", (A,), make)[0], A)
+    assert len(made) == 4
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_a_run(calls, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file"))
+    _, make = calls
+    assert cached("thing", (A,), make)[1] == 1
+    assert cached("thing", (A,), make)[1] == 2
+
+
+def test_digests_see_bytes_and_words():
+    assert digest(A, "a") == digest(A.copy(), "a") != digest(A, "b")
+    assert digest(A[:, ::-1]) == digest(A[:, ::-1].copy())
+
+
+def test_a_second_sketch_finds_the_exact_process(rfbench, tmp_path):
+    environment = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    for sketch in ("rff", "orf"):
+        done = rfbench("task=gpr", "dataset=diabetes", f"sketch={sketch}", "features=32", "seeds=1", env=environment)
+        assert done.returncode == 0, done.stderr
+    files = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "references").iterdir())
+    assert files == ["exact", "noise"]
+    assert not [name for name in os.listdir(tmp_path / "cache" / "references") if name.startswith(".")]
