@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rfbench.checks import InputError
 
 if TYPE_CHECKING:
-    from rfbench.config.schema import Job
+    from rfbench.job import Job
 
 MISTAKES: list[InputError] = []
 
@@ -24,7 +24,7 @@ def experiment(words: list[str]) -> int:
     from rfbench.config.compose import CONF, compose_jobs, quoted, with_search_path, without_hydra
     from rfbench.config.experiments import completed
     from rfbench.config.identity import sweep_directory
-    from rfbench.config.schema import build_job
+    from rfbench.job import build_job, plain_config
 
     args = parse(words)
     overrides, notes = completed(with_search_path(args.overrides))
@@ -38,7 +38,7 @@ def experiment(words: list[str]) -> int:
         app()
         return 0
     for config in jobs:
-        refuse_ignored(args.overrides, build_job(without_hydra(config)))
+        refuse_ignored(args.overrides, build_job(plain_config(without_hydra(config))))
     directories = list(dict.fromkeys(map(directory_of, jobs)))
     target = sweep_directory(directories, experiment_name(jobs[0]) or "sweep") if sweep else directories[0]
     if sweep:
@@ -84,12 +84,12 @@ def run_one(config: Any) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from rfbench.config.schema import build_job
+    from rfbench.job import build_job, plain_config
     from rfbench.run import run
 
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
-    job = build_job(config)
+    job = build_job(plain_config(config))
     if sweep:
         print(f"[{hydra.job.num + 1}] {' '.join(hydra.overrides.task)}", flush=True)
     log = logging.getLogger("rfbench")
@@ -113,9 +113,9 @@ def directory_of(config: Any) -> Path:
     """The job's own directory; the same for Hydra and for us."""
     from rfbench.config.compose import without_hydra
     from rfbench.config.identity import job_directory, job_name
-    from rfbench.config.schema import typed
+    from rfbench.job import plain_config
 
-    plain = typed(without_hydra(config))
+    plain = plain_config(without_hydra(config))
     return job_directory(plain, experiment_name(config) or job_name(plain))
 
 

@@ -1,4 +1,4 @@
-"""Bars for what takes long, on a terminal only."""
+"""Bars for long work, on a terminal only."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -7,15 +7,16 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 
-def bar(total: int, what: str, unit: str = "it") -> "tqdm[Any]":
-    """Shown after two seconds, gone at the end."""
+def bar(total: int | None, what: str, unit: str = "it", **options: Any) -> "tqdm[Any]":
+    """Shown after two seconds, gone at the end; none where the total is not known."""
     from tqdm import tqdm
 
-    return tqdm(total=total, desc=what, unit=unit, delay=2, disable=None, leave=False)
+    hidden = None if total else True  # None: shown on a terminal only
+    return tqdm(total=total, desc=what, unit=unit, delay=2, disable=hidden, leave=False, **options)
 
 
-def told(blocks: Iterable[tuple[Any, Any]], shown: "tqdm[Any]") -> Iterator[tuple[Any, Any]]:
-    """The same blocks of rows; a bar is told when one is done."""
+def with_progress(blocks: Iterable[tuple[Any, Any]], shown: "tqdm[Any]") -> Iterator[tuple[Any, Any]]:
+    """The same blocks of rows; the bar advances when one is done."""
     for X, y in blocks:
         yield X, y
         shown.update(len(X))

@@ -1,66 +1,72 @@
-"""One job: data → features → measures → rows, seed by seed; only what is missing is computed."""
+"""One job: data → features → measures → rows, seed by seed; only missing trials are computed."""
 
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.config.identity import job_name
-from rfbench.config.labels import label, with_options
-from rfbench.config.schema import Job, feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Split, prepared_split
-from rfbench.devices.meters import Reading
+from rfbench.job import Job, feature_count
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
-from rfbench.results.pictures import PictureKey, keep_pictures
+from rfbench.results.recorder import Recorder
 from rfbench.results.rows import MISSING, Results, only_writer
 from rfbench.seeds import rng_for
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
+Rows = list[dict[str, Any]]
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
         results = Results(directory, bool(job.config["force"]))
-        manifest = Manifest(directory, job.config)
-        computed = False
         try:
-            dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
-            if results.rows and manifest.data_changed(dataset.digest):
-                raise InputError(f"{directory} holds results of other data under this name; move it away and run again")
-            for rows in trials(job, dataset, results.done):
-                if not computed:  # before any row, which without it could be of any data if the run is killed
-                    manifest.write(dataset.digest, job.learned, job.readings.sources)
-                computed = True
-                job.readings.keep(directory)
-                results.add(rows)
-                keep_pictures(directory, job.pictures)
-                log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+            fill(job, directory, results)
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
                 if not results.path.exists():
-                    leave_nothing(directory)
+                    remove_empty_output(directory)
                 raise
-            results.add([job_columns(job) | failure(error)])
-        if computed or (results.done and not manifest.path.exists()):
-            manifest.write(dataset.digest, job.learned, job.readings.sources)
+            results.add([job.columns | failure(error)])
         return results
 
 
-def leave_nothing(directory: Path) -> None:
-    """Remove what this run has made so far, and nothing else."""
+def fill(job: Job, directory: Path, results: Results) -> None:
+    """Compute the trials that are missing and keep each with all that belongs to it."""
+    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
+    dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
+    if results.rows and manifest.data_changed(dataset.digest):
+        raise InputError(f"{directory} was computed from different data; move it away and rerun")
+    computed = False
+    try:
+        for rows in trials(job, dataset, results.done, recorder):
+            if not computed:  # before any row, which without it could be of any data if the run is killed
+                manifest.write(dataset.digest, recorder)
+            computed = True
+            recorder.keep(directory)
+            results.add(rows)
+            log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+    finally:
+        if computed or (results.done and not manifest.path.exists()):
+            manifest.write(dataset.digest, recorder)
+
+
+def remove_empty_output(directory: Path) -> None:
+    """Remove what a run has created before its first row, and nothing else."""
     shutil.rmtree(directory / ".hydra", ignore_errors=True)
     for name in (".lock", "rfbench.log"):
         (directory / name).unlink(missing_ok=True)
@@ -69,35 +75,25 @@ def leave_nothing(directory: Path) -> None:
         directory.parent.rmdir()
 
 
-def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]]) -> Iterator[list[dict[str, Any]]]:
+def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Recorder) -> Iterator[Rows]:
     """The rows of every trial that is not done yet, in the order of seeds."""
-    # What a sketch makes of D does not depend on the kernel's numbers, so the unfitted one will do.
-    counts = list(dict.fromkeys(_count(job, given, dataset) for given in job.features))
+    # The number of features does not depend on the kernel's numbers, so the unfitted kernel is enough.
+    sketch, d = job.sketch(job.kernel), dataset.X.shape[1]
+    counts = list(dict.fromkeys(sketch.count(job.preparation.columns(d), feature_count(D, d)) for D in job.features))
+    for objection in filter(None, map(sketch.objection, counts)):
+        raise InputError(objection)
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
     total = sum(map(len, missing.values()))
-    with (
-        job.device or nullcontext(),
-        job.engine.running(),
-        bar(total, job_name(job.config), "trial") as shown,
-    ):
+    with job.device or nullcontext(), job.engine.running(), bar(total, job_name(job.config), "trial") as shown:
         for seed, wanted in missing.items():
-            if wanted:
-                for rows in repetition(job, dataset, seed, wanted):
-                    if job.device:
-                        job.learned[f"opu, seed {seed}"] = job.device.info()
-                    yield rows
-                    shown.update()
+            for rows in repetition(job, dataset, seed, wanted, recorder) if wanted else ():
+                if job.device:
+                    recorder.learn(f"opu, seed {seed}", job.device.info())
+                yield rows
+                shown.update()
 
 
-def _count(job: Job, given: int | str, dataset: Dataset) -> int:
-    sketch, d = job.sketch(job.kernel), dataset.X.shape[1]
-    D = sketch.count(job.preparation.columns(d), feature_count(given, d))
-    if objection := sketch.objection(D):
-        raise InputError(objection)
-    return D
-
-
-def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iterator[list[dict[str, Any]]]:
+def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[Rows]:
     """One split, one exact answer, and a trial for each number of features."""
     if len(dataset.y.shape) > 1 and not job.task.several_outputs:
         raise InputError(
@@ -107,22 +103,49 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int]) -> Iter
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
     sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
     kernel = job.task.fit(job.kernel, split.train, seed, job.engine).fit_targets(dataset.targets(labels))
-    if kernel != job.kernel:
-        job.learned[f"{kernel.name} kernel, seed {seed}"] = {
-            key: value for key, value in asdict(kernel).items() if value != getattr(job.kernel, key)
-        }
+    recorder.learn(f"{kernel.name} kernel, seed {seed}", learned_numbers(job.kernel, kernel))
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
+    sizes = {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
     for D in wanted:
-        columns = job_columns(job) | split_columns(dataset, split) | {"features": D, "seed": seed}
+        columns = job.columns | sizes | {"features": D, "seed": seed}
         try:
-            measures = job.task.metered(trial(job, split, kernel, sample, D, seed), reference)
-            yield [row(columns, measure) for measure in measures]
+            trial = make_trial(job, split, kernel, sample, columns, recorder)
+            yield [row(columns, measure) for measure in job.task.metered(trial, reference)]
         except InputError:
             raise
         except Exception as error:
+            recorder.forget()
             yield [columns | failure(error)]
+
+
+def learned_numbers(recipe: Kernel, kernel: Kernel) -> dict[str, Any]:
+    return {key: value for key, value in asdict(kernel).items() if value != getattr(recipe, key)}
+
+
+def make_trial(
+    job: Job, split: Split, kernel: Kernel, sample: Array, columns: dict[str, Any], recorder: Recorder
+) -> Trial:
+    """The sketch fitted to the sample of training rows, with D features and a seed."""
+    D = columns["features"]
+    trial = Trial(
+        split,
+        kernel,
+        job.sketch(kernel).adapt(sample, D),
+        sample.shape[1],
+        D,
+        columns["seed"],
+        job.engine,
+        dtype=job.dtype.name,
+        name=job.config["sketch"]["name"],
+        real_twin=job.real_twin(kernel),
+        energy_meter=job.meter,
+        columns=columns,
+        recorder=recorder,
+    )
+    trial.learn(trial.sketch.facts())
+    return trial
 
 
 def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
@@ -131,48 +154,8 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
     found = bool(np.isfinite(value))
     if not found and not message:
         raise ArithmeticError(f"{metric} is not a finite number")
-    told = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
-    return {**columns, **where, "metric": metric, "unit": unit, "message": message, **told}
-
-
-def trial(job: Job, split: Split, kernel: Kernel, sample: np.ndarray, D: int, seed: int) -> Trial:
-    name, d = job.config["sketch"]["name"], sample.shape[1]
-    sketch = job.sketch(kernel).adapt(sample, D)
-
-    def tell(facts: dict[str, Any]) -> None:
-        job.learned[f"{label('sketch', job.config['sketch'])}, {D} features, seed {seed}"] = facts
-        log.info("%s features, seed %s: %s", D, seed, facts)
-
-    if facts := sketch.facts():
-        tell(facts)
-
-    def draw(k: int) -> Any:
-        return sketch.sample(d, D, rng_for(seed, "sketch", name, D, k), job.dtype)
-
-    def show(kind: str, other: str, error: float, picture: Any) -> None:
-        if seed == job.seeds[0]:
-            labels = job_columns(job)
-            sketch, features = (other, 0) if other else (labels["sketch"], D)
-            setting = PictureKey(kind, labels["dataset"], sketch, features, error, labels["kernel"])
-            job.pictures[setting] = picture
-
-    def meter(device: str | None) -> AbstractContextManager[Reading]:
-        return job.readings.taken(job.meter.on(device) if device else job.meter, (D, seed, device or job.meter.device))
-
-    return Trial(split, kernel, sketch, job.real_twin(kernel), D, seed, draw, job.engine, show, meter, tell)
-
-
-def job_columns(job: Job) -> dict[str, Any]:
-    labels = {group: label(group, job.config[group]) for group in ("dataset", "sketch", "kernel", "task")}
-    if job.config["dtype"] != "float32":
-        labels["sketch"] = with_options(labels["sketch"], [f"dtype={job.config['dtype']}"])
-    if job.config["opu"]:
-        labels["sketch"] = with_options(labels["sketch"], [f"opu={label('opu', job.config['opu'])}"])
-    return labels | {"degree": "" if job.kernel.power is None else job.kernel.power}
-
-
-def split_columns(dataset: Dataset, split: Split) -> dict[str, Any]:
-    return {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
+    cell = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
+    return {**columns, **where, "metric": metric, "unit": unit, "message": message, **cell}
 
 
 def failure(error: Exception) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Blocks on the threads of this process, one BLAS thread each.
 
-NumPy lets go of the lock in products, gathers and ufuncs, so blocks run side by side; many small threaded BLAS
-calls would wait for one another instead.  A block is computed alike on any thread and results come in the order
-of the blocks: no number depends on how many workers there are.
+NumPy releases the lock in products, gathers and ufuncs, so blocks run side by side; many small threaded BLAS calls
+would wait for one another instead.  A block is computed alike on any thread and results come in the order of the
+blocks: no number depends on the number of workers.
 """
 
 import os
@@ -10,21 +10,19 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from rfbench.arrays import Array
-from rfbench.blocks import spans
+from rfbench.blocks import regrouped, spans
 from rfbench.checks import require
+from rfbench.engines.base import A, B, Rows, S
+from rfbench.progress import bar, with_progress
 from rfbench.sketches.base import FeatureMap
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 
 def cores() -> int:
-    """Cores this process may use, where the system tells: no more than OMP_NUM_THREADS, which joblib sets in sweeps."""
+    """Cores this process may use: no more than OMP_NUM_THREADS, which joblib sets in sweeps."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     share = os.environ.get("OMP_NUM_THREADS", "")
     return min(found, int(share)) if share.isdigit() and int(share) else found
@@ -34,46 +32,41 @@ class Local:
     """A pool of `workers` threads; auto is one for each core this process may use."""
 
     def __init__(self, workers: int | str = "auto", block_rows: int = 256) -> None:
-        require(
-            workers == "auto" or (type(workers) is int and workers >= 1),
-            "engine.workers",
-            "auto or at least 1",
-            workers,
-        )
+        good = workers == "auto" or (type(workers) is int and workers >= 1)
+        require(good, "engine.workers", "auto or at least 1", workers)
         self.workers = cores() if workers == "auto" else int(workers)
         self.block_rows = block_rows
 
     @contextmanager
     def running(self) -> Iterator["Local"]:
-        """Within it, `map` may be called."""
         with threadpool_limits(1), ThreadPoolExecutor(self.workers) as self._pool:
             yield self
+
+    def accumulate(self, start: Callable[[], S], rows: Rows, size: int, what: str = "rows") -> S:
+        """Block after block; sums use all workers for each."""
+        sums = start()
+        with bar(len(rows), what, " rows") as shown:
+            for X, y in with_progress(regrouped(rows.blocks(), size), shown):
+                sums.add(X, y, self)
+        return sums
 
     def map(
         self, function: Callable[[A], B], items: Iterable[A], what: str = "", total: int | None = None
     ) -> Iterator[B]:
-        """Results in order; no more than two items for each worker are under way, so a stream stays a stream.
-
-        Where the number of items is told, a bar shows how far it is if it takes long.
-        """
-        from tqdm import tqdm
-
+        """Where the number of items is given, a bar shows the progress of long work."""
         items = iter(items)
         waiting: list[Future[B]] = [self._pool.submit(function, item) for item in islice(items, 2 * self.workers)]
-        disable = None if total else True  # None: on a terminal only
-        with tqdm(total=total, desc=what, delay=2, disable=disable, leave=False) as bar:
+        with bar(total, what) as shown:
             while waiting:
                 result = waiting.pop(0).result()
                 waiting.extend(self._pool.submit(function, item) for item in islice(items, 1))
-                bar.update()
+                shown.update()
                 yield result
 
     def run(self, function: Callable[[A], object], items: Iterable[A]) -> None:
-        """A function for what it does, on every item."""
         for _ in self.map(function, items):
             pass
 
     def transform(self, features: FeatureMap, X: Array, Phi: Array) -> Array:
-        """Φ(X) into an array for it, block by block."""
-        self.run(lambda span: features(X[span], Phi[span]), spans(len(X), self.block_rows))
+        self.run(lambda rows: features(X[rows], Phi[rows]), spans(len(X), self.block_rows))
         return Phi

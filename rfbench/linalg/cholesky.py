@@ -13,13 +13,13 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 
 from rfbench.arrays import Array, diagonal
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.tiles import TILE
 
 JITTERS = (0.0, 1e-12, 1e-10, 1e-8)  # of the mean of the diagonal
 
 
-def factor(fill: Callable[[], Array], engine: Local) -> tuple[Array, float]:
+def factor(fill: Callable[[], Array], engine: Engine) -> tuple[Array, float]:
     """(U, what had to be added to the diagonal) of the matrix whose upper triangle `fill` makes, in its place."""
     for jitter in JITTERS:
         A = fill()
@@ -38,7 +38,7 @@ def factor(fill: Callable[[], Array], engine: Local) -> tuple[Array, float]:
     )
 
 
-def factor_in_place(A: Array, engine: Local) -> None:
+def factor_in_place(A: Array, engine: Engine) -> None:
     """Equation (1) in the upper triangle of A; what is below it stays."""
     for i in spans(len(A), TILE):
         above, columns = A[: i.start, i].conj().T, list(spans(len(A), TILE, i.start))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import regrouped, spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import TILE, products, tiles
 from rfbench.sketches import FeatureMap
@@ -29,13 +29,13 @@ def wide(features: FeatureMap) -> np.dtype[Any]:
     return np.result_type(features.dtype, np.float64)
 
 
-def gram(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> tuple[Array, Array]:
+def gram(features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> tuple[Array, Array]:
     """ΦᴴΦ, its upper triangle, and Φᴴy."""
     G = np.zeros((features.D, features.D), wide(features))
     return G, add_gram(G, features, blocks, engine, watch)
 
 
-def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Array:
+def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> Array:
     """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy, of labels in one column or several."""
     r: Any = np.zeros(features.D, wide(features))
     for Phi, y in filled(features, blocks, engine, watch):
@@ -53,7 +53,7 @@ def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Local, watc
     return r
 
 
-def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
+def filled(features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
     """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
     size = min(ROWS, max(NUMBERS // features.D, 1))
     held = features.empty(size)
@@ -63,7 +63,7 @@ def filled(features: FeatureMap, blocks: Blocks, engine: Local, watch: Stopwatch
         yield Phi, y
 
 
-def kernel_matrix(features: FeatureMap, X: Array, engine: Local) -> Array:
+def kernel_matrix(features: FeatureMap, X: Array, engine: Engine) -> Array:
     """K̂ of all pairs of rows, its upper triangle; features that are too many to be held are computed again."""
     K = np.zeros((len(X), len(X)), wide(features))
     for part in features.parts():
@@ -78,7 +78,7 @@ def kernel_matrix(features: FeatureMap, X: Array, engine: Local) -> Array:
     return K
 
 
-def add_products(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine: Local) -> None:
+def add_products(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine: Engine) -> None:
     """Add k̂ of all pairs, from their features, to K."""
 
     def add(span: slice) -> None:
@@ -87,7 +87,7 @@ def add_products(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine:
     engine.run(add, spans(len(Phi), TILE))
 
 
-def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tuple[Array, Array]:
+def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Engine) -> tuple[Array, Array]:
     """k̂ of all rows of X with all of Y, and of those of X with themselves."""
     K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))
     for part in features.parts():
@@ -97,6 +97,6 @@ def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Local) -> tup
     return K, diagonal
 
 
-def doubles(features: FeatureMap, X: Array, engine: Local) -> Array:
+def doubles(features: FeatureMap, X: Array, engine: Engine) -> Array:
     """Φ(X) in double precision."""
     return engine.transform(features, X, features.empty(len(X))).astype(wide(features), copy=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import regrouped, scratch
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.gram import Blocks
 from rfbench.sketches import FeatureMap
 
@@ -25,7 +25,7 @@ ROOM = 0.5  # of what is free on the disk, at most
 class Kept:
     """Φ of n rows.  TMPDIR says where the file is; it is gone with the object."""
 
-    def __init__(self, features: FeatureMap, blocks: Callable[[], Blocks], n: int, engine: Local) -> None:
+    def __init__(self, features: FeatureMap, blocks: Callable[[], Blocks], n: int, engine: Engine) -> None:
         self.features, self.blocks, self.n, self.engine = features, blocks, n, engine
         self.size = max(NUMBERS // features.D, 1)
         self.row_bytes = features.D * features.dtype.itemsize

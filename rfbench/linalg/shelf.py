@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.tiles import tiles
 
 MEMORY = 2 << 30  # bytes held at most
@@ -22,7 +22,7 @@ class Shelf:
         self.held: dict[int, Array] = {}
         self.buffer = np.zeros(self.shape if on_disk else 0, self.dtype)
 
-    def put(self, place: int, A: Array, engine: Local) -> None:
+    def put(self, place: int, A: Array, engine: Engine) -> None:
         """A copy of the upper triangle in the shelf's precision."""
         if self.file is None:
             self.held[place] = copy = np.empty(self.shape, self.dtype)

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from rfbench import __version__
+from rfbench.results.recorder import Recorder
 from rfbench.storage import replace_file
 
 
@@ -28,15 +30,15 @@ class Manifest:
     def data_changed(self, digest: str) -> bool:
         return self.before.get("data", digest) != digest
 
-    def write(self, data: str, learned: Mapping[str, Any], meter: Mapping[str, str]) -> None:
+    def write(self, data: str, recorder: Recorder) -> None:
         manifest = {
             "config": self.config,
             "data": data,
-            "learned": self.before.get("learned", {}) | learned,
+            "learned": self.before.get("learned", {}) | recorder.learned,
             "seconds": round(perf_counter() - self.start, 3),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "peak_bytes": peak_bytes(),
-            "meter": meter or self.before.get("meter", "none"),
+            "meter": recorder.readings.sources or self.before.get("meter", "none"),
             "versions": {"rfbench": __version__, "python": platform.python_version()}
             | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
             "blas": blas(),
@@ -87,13 +89,13 @@ def processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
 
 
+@cache
 def git_state() -> str | None:
     """Commit of the checkout the program runs from, with + where it was changed."""
     here = Path(__file__).resolve().parents[2]
     if not (here / ".git").exists():
         return None
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True).stdout.strip()
-
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain") else "")
+    command = ["git", "-C", str(here), "status", "--porcelain=v2", "--branch"]
+    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid")), "")
+    return commit[:12] + ("+" if any(not line.startswith("#") for line in lines) else "")

@@ -50,17 +50,17 @@ class Results:
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
         self.rows: list[Row] = [row for row in read_rows(self.path) if row["status"] in ("ok", MISSING)]
-        self.done = set() if force else {_trial(row) for row in self.rows}
+        self.done = set() if force else {trial_key(row) for row in self.rows}
 
     def add(self, rows: Sequence[Row]) -> None:
         """All rows of a trial at once, in place of those it had: they appear together or not at all."""
-        again = {_trial(row) for row in rows}
-        self.rows = [row for row in self.rows if _trial(row) not in again] + list(rows)
+        again = {trial_key(row) for row in rows}
+        self.rows = [row for row in self.rows if trial_key(row) not in again] + list(rows)
         write_rows(self.path, self.rows)
 
 
-def _trial(row: Row) -> tuple[str, str]:
-    """(features, seed)"""
+def trial_key(row: Row) -> tuple[str, str]:
+    """(features, seed), which name a trial within its job."""
     return str(row.get("features", "")), str(row.get("seed", ""))
 
 

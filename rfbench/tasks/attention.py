@@ -19,7 +19,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.attention import head_config, read_head
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import MOST_ROWS, TILE
 from rfbench.results.pictures import MAPS
@@ -73,7 +73,7 @@ class Attention(Task):
             return "task=attention compares every sketch with the exact map; use a sketch with features"
         return None
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
         K, Q = all_rows(split.train), all_rows(split.test)
         V = read_head(Path(self.file).expanduser(), self.head)[2] if self.file else None
         if V is None:  # then errors of the output are, in the mean, those of the rows of the attention matrix
@@ -97,8 +97,8 @@ class Attention(Task):
         seconds = perf_counter() - start
         error = map_error(features, trial.kernel, ref, engine)
         few = slice(0, SHOWN)
-        trial.show(MAPS, "exact", 0.0, trial.kernel.gram(ref.Q[few], ref.K[few]))
-        trial.show(MAPS, "", error, features.product(features(ref.Q[few]), features(ref.K[few])).real)
+        trial.show(MAPS, trial.kernel.gram(ref.Q[few], ref.K[few]), 0.0, "exact")
+        trial.show(MAPS, features.product(features(ref.Q[few]), features(ref.K[few])).real, error)
 
         yield Measure("rel_frobenius", error)
         yield Measure("rel_output", float(np.linalg.norm(Z - ref.Z) / np.linalg.norm(ref.Z)))
@@ -111,7 +111,7 @@ def all_rows(part: Prepared) -> Array:
     return np.concatenate([X for X, _ in part.blocks()])
 
 
-def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine: Local) -> tuple[Array, Array]:
+def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine: Engine) -> tuple[Array, Array]:
     """Equation (1): the output, and the denominators."""
     values = np.hstack((V, np.ones((len(V), 1)))).astype(real_type(features.dtype))
 
@@ -130,7 +130,7 @@ def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine:
     return sums[:, :-1] / sums[:, -1:], sums[:, -1]
 
 
-def map_error(features: FeatureMap, kernel: Kernel, ref: Reference, engine: Local) -> float:
+def map_error(features: FeatureMap, kernel: Kernel, ref: Reference, engine: Engine) -> float:
     """‖Φ(Q)Φ(K)ᵀ − A‖/‖A‖ in the Frobenius norm, by rows."""
     Psi = engine.transform(features, ref.K, features.empty(len(ref.K)))
 

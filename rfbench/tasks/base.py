@@ -1,21 +1,26 @@
 """A task measures features against an exact answer that never saw the sketch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+from rfbench.arrays import Array
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.devices.meters import Absent, Reading
-from rfbench.engines import Local
+from rfbench.devices.meters import Absent, Meter, Reading
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
+from rfbench.results.pictures import PictureKey
+from rfbench.results.recorder import Recorder
+from rfbench.results.series import Curve
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.compressive import Compressed
+from rfbench.sketches.draw import Draw
 from rfbench.sketches.exact import Exact
 
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
@@ -42,25 +47,49 @@ def energy(reading: Reading) -> Iterator[Measure]:
         yield Measure("joules", nan, "J", reading.reason)
 
 
-def unmetered(device: str | None = None) -> AbstractContextManager[Reading]:
-    return Absent().measure()
-
-
 @dataclass(frozen=True)
 class Trial:
-    """One sketch with D features in one repetition."""
+    """One sketch with D features in one repetition, and the recorder of what it shows beside its numbers."""
 
     split: Split
     kernel: Kernel
     sketch: Sketch
-    real_twin: Sketch | None  # the real sketch of the same family, for ratios of variances
+    d: int  # columns of the prepared rows
     D: int
     seed: int
-    draw: Callable[[int], FeatureMap]  # k → the k-th independent draw
-    engine: Local
-    show: Callable[[str, str, float, Any], None] = lambda kind, sketch, error, picture: None  # for the report
-    meter: Callable[[str | None], AbstractContextManager[Reading]] = unmetered  # of a device, or of the job
-    tell: Callable[[dict[str, Any]], None] = lambda facts: None  # what the task made of the sketch, for run.json
+    engine: Engine
+    dtype: str = "float32"
+    name: str = ""  # of the sketch; its draws depend on it
+    real_twin: Sketch | None = None  # the real sketch of the same family, for ratios of variances
+    energy_meter: Meter = field(default_factory=Absent)
+    columns: Mapping[str, Any] = field(default_factory=dict)  # of its rows in results.csv
+    recorder: Recorder = field(default_factory=Recorder)
+
+    def plan(self, k: int) -> Draw:
+        """The k-th independent draw as a description that can be pickled."""
+        return Draw(self.sketch, self.d, self.D, self.seed, ("sketch", self.name, self.D, k), self.dtype)
+
+    def draw(self, k: int) -> FeatureMap:
+        return self.plan(k)()
+
+    def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
+        """Read the energy of a device, or of the one that does the job's work."""
+        meter = self.energy_meter.on(device) if device else self.energy_meter
+        return self.recorder.metered(meter, (self.D, self.seed, device or meter.device))
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """What task and sketch took from the training rows, for run.json."""
+        self.recorder.learn(f"{self.columns.get('sketch', self.name)}, {self.D} features, seed {self.seed}", facts)
+
+    def curve(self, name: str, x: Array, y: Array) -> None:
+        """A curve of this trial, for series.csv."""
+        self.recorder.curve(self.columns, Curve(name, x, y))
+
+    def show(self, kind: str, picture: Array, error: float, sketch: str = "") -> None:
+        """A picture for the report: of this trial, or of what all are compared with, which is named."""
+        name, features = (sketch, 0) if sketch else (str(self.columns.get("sketch", self.name)), self.D)
+        dataset, kernel = (str(self.columns.get(column, "")) for column in ("dataset", "kernel"))
+        self.recorder.show(PictureKey(kind, dataset, name, features, error, kernel), self.seed, picture)
 
 
 def of_one_output(task: str, kernel: Kernel) -> str | None:
@@ -94,12 +123,12 @@ class Task(ABC):
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         """The kernel with what it takes from training rows."""
         return kernel.fit(train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))[0])
 
     @abstractmethod
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Any:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Any:
         """The exact answer."""
 
     @abstractmethod
@@ -108,6 +137,6 @@ class Task(ABC):
 
     def metered(self, trial: Trial, reference: Any) -> list[Measure]:
         """The numbers of one trial, and the energy that it took."""
-        with trial.meter(None) as reading:
+        with trial.meter() as reading:
             measures = list(self.measure(trial, reference))
         return [*measures, *energy(reading)]

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from rfbench.arrays import Array, is_complex
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.matrix import MatrixKernel
 from rfbench.linalg.tiles import MOST_ROWS, products, tiles
@@ -33,7 +33,7 @@ class KernelError(Task):
     def __post_init__(self) -> None:
         require(1 <= self.rows <= MOST_ROWS, "task.rows", f"from 1 to {MOST_ROWS}", self.rows)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, float]:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, float]:
         """(X, K, ‖K‖₂)."""
         X, _ = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
         X = X[:: min(kernel.size(X.shape[1]), max(len(X) // 2, 1))]
@@ -61,7 +61,7 @@ class KernelError(Task):
         yield Measure("transform_seconds", seconds, "s")
 
 
-def exact_matrix(kernel: Kernel, X: Array, engine: Local) -> Array:
+def exact_matrix(kernel: Kernel, X: Array, engine: Engine) -> Array:
     """K of all pairs of rows."""
     p = kernel.size(X.shape[1])
     K = np.empty((p * len(X), p * len(X)))
@@ -71,7 +71,7 @@ def exact_matrix(kernel: Kernel, X: Array, engine: Local) -> Array:
     return K
 
 
-def deviation(features: FeatureMap, X: Array, K: Array, engine: Local) -> tuple[Array, Array | None, float]:
+def deviation(features: FeatureMap, X: Array, K: Array, engine: Engine) -> tuple[Array, Array | None, float]:
     """K̂ − K, its real part, which is what a model uses, and its imaginary part if there is one; seconds of Φ(X)."""
     error, seconds, p = -K, 0.0, len(K) // len(X)
     imaginary = np.zeros_like(K) if is_complex(features.dtype) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.datasets.prepare import Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
@@ -33,7 +33,7 @@ class MaclaurinTerms(Task):
             return "task=maclaurin_terms is for Maclaurin features; use sketch=optimized_maclaurin"
         return super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Array:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return split.train.sample(self.rows, rng_for(seed, "maclaurin_terms"))[0]
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:

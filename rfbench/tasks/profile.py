@@ -14,7 +14,7 @@ import numpy as np
 from rfbench.arrays import Array, real_type, squared_distances
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.base import DotProductKernel
 from rfbench.seeds import rng_for
@@ -54,7 +54,7 @@ class Profile(Task):
             return f"task.series is of kernels of the inner product, and kernel '{kernel.name}' is none; use 0"
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Curves]:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Curves]:
         """x, y, and the curves that need no sketch, a row for each point."""
         d = split.test.sample(1, rng_for(seed, "profile"))[0].shape[1]
         if d < 2:

@@ -17,7 +17,7 @@ from rfbench.datasets.prepare import Split
 from rfbench.devices.opu.replay import Replay
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.devices.projectors import NoRoomError, Projector, at_hand
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
@@ -45,7 +45,7 @@ class Projection(Task):
             return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
         return super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Array:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return np.concatenate([X for X, _ in split.train.blocks()])
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:

@@ -14,7 +14,7 @@ from rfbench.arrays import Array, padded
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import ClosedForm, Sketch
@@ -50,7 +50,7 @@ class Variance(Task):
             return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
         return super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> tuple[Array, Array, Array]:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array]:
         """(rows, two rows of each pair, variances that are nothing but rounding)."""
         X, _ = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
         if len(X) < 2:

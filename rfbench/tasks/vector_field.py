@@ -15,7 +15,7 @@ import numpy as np
 from rfbench.arrays import Array, is_complex
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
@@ -65,7 +65,7 @@ class VectorField(Task):
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         if not kernel.open:
             return super().fit(kernel, train, seed, engine)
         X, y = train.sample(CHOOSING, rng_for(seed, "kernel"))
@@ -93,7 +93,7 @@ class VectorField(Task):
         if len(train) < self.folds:
             raise InputError(f"task.folds={self.folds} needs as many training rows; there are {len(train)}")
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
         train = split.train
         X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
         Y = train.part.dataset.targets(y)

@@ -5,13 +5,13 @@ import pytest
 from rfbench.config.compose import choices, compose_jobs, known_keys, without_hydra
 from rfbench.config.experiments import completed
 from rfbench.config.labels import label, with_options
-from rfbench.config.schema import build_job, feature_count
+from rfbench.job import build_job, feature_count, plain_config
 
 CHOICES = [(group, name) for group in ("dataset", "sketch", "task", "engine", "meter") for name in choices(group)]
 
 
 def jobs(*overrides, multirun=False):
-    return [build_job(without_hydra(config)) for config in compose_jobs(list(overrides), multirun)[0]]
+    return [build_job(plain_config(without_hydra(config))) for config in compose_jobs(list(overrides), multirun)[0]]
 
 
 @pytest.mark.parametrize(("group", "name"), CHOICES)
@@ -32,7 +32,7 @@ def test_every_experiment_is_a_sweep_that_builds(name):
     assert sweep
     assert len(found) > 1
     for config in found:
-        build_job(without_hydra(config))
+        build_job(plain_config(without_hydra(config)))
 
 
 def test_every_choice_says_what_it_is():

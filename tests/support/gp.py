@@ -7,9 +7,10 @@ from rfbench.kernels import make_kernel
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.sketches import make_sketch
 from rfbench.sketches.base import FeatureMap
-from rfbench.tasks import Trial, make_task
+from rfbench.tasks import make_task
 from rfbench.tasks.gp.posterior import Model
 from rfbench.tasks.gp.statistics import collect
+from support.trial import make_trial, measured
 
 SIGNAL, NOISE = 2.5, 0.3
 RNG = np.random.default_rng(0)
@@ -64,13 +65,9 @@ def run(task, split, name, D, workers=2, dtype=np.float64, kernel=None, sketch_o
         kernel = task.fit(kernel, split.train, 0, engine)
     sketch = make_sketch(name, kernel, **sketch_options or {}).adapt(some, D)
 
-    def draw(k):
-        return sketch.sample(some.shape[1], D, np.random.default_rng([1, k]), dtype)
-
     with Local(workers).running() as engine:
         reference = task.reference(split, kernel, 0, engine)
-        trial = Trial(split, kernel, sketch, None, D, 0, draw, engine)
-        return reference, {m.metric: m.value for m in task.measure(trial, reference)}
+        return reference, measured(task, make_trial(split, kernel, sketch, D, engine, dtype=dtype), reference)
 
 
 def without_times(measures):

@@ -7,8 +7,9 @@ from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.tasks import Trial, make_task
+from rfbench.tasks import make_task
 from support import zoo
+from support.trial import make_trial
 
 D, DEGREE = 32, 3
 MACLAURIN = ("random_maclaurin", "optimized_maclaurin")
@@ -50,13 +51,10 @@ def run(
     all_degrees = {"p_min": task.p_min} if name == "optimized_maclaurin" else {}
     sketch = make_sketch(name, kernel, **all_degrees).adapt(sample, D)
 
-    def draw(k):
-        return sketch.sample(d, D, np.random.default_rng([1, k]), dtype)
-
     with Local(workers, block_rows).running() as engine:
-        trial = Trial(split, kernel, sketch, None, D, seed, draw, engine)
+        trial = make_trial(split, kernel, sketch, D, engine, seed=seed, dtype=dtype)
         measures = list(task.measure(trial, task.reference(split, kernel, seed, engine)))
-    return {m.metric: m.value for m in measures}, {m.metric: m.unit for m in measures}, draw
+    return {m.metric: m.value for m in measures}, {m.metric: m.unit for m in measures}, trial.draw
 
 
 def z(found, draws):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 from support.answers import one_line
+from support.trial import make_trial, measured
 
 from rfbench.cli import main
 from rfbench.datasets.attention import head_config, load_head
@@ -16,7 +17,7 @@ from rfbench.kernels import make_kernel
 from rfbench.results.pictures import MAPS, PictureKey, keep_pictures, read_pictures
 from rfbench.results.rows import read_rows
 from rfbench.sketches import make_sketch
-from rfbench.tasks import Trial, make_task
+from rfbench.tasks import make_task
 from rfbench.tasks.attention import linear_attention
 
 RNG = np.random.default_rng(0)
@@ -33,18 +34,13 @@ def run(sketch="favor", D=64, seed=0, workers=2, block_rows=256, dtype=np.float6
     task, kernel = make_task("attention", **options), make_kernel("exponential", 1)
     config = head_config(options | {"length": task.length, "columns": task.columns, "spread": task.spread})
     split = prepared_split(load_head(config), Preparation(tuple(config.get("prepare", ()))), 0, dtype)
-    rows, shown = next(iter(split.train.blocks()))[0], {}
-    recipe = make_sketch(sketch, kernel).adapt(rows, D)
-
-    def draw(k):
-        return recipe.sample(rows.shape[1], D, np.random.default_rng([seed, k]), dtype)
-
+    recipe = make_sketch(sketch, kernel).adapt(next(iter(split.train.blocks()))[0], D)
     with Local(workers, block_rows).running() as engine:
         reference = task.reference(split, kernel, 0, engine)
-        trial = Trial(
-            split, kernel, recipe, None, D, 0, draw, engine, lambda _, name, e, picture: shown.update({name: picture})
-        )
-        return reference, {m.metric: m.value for m in task.measure(trial, reference)}, draw(0), shown
+        trial = make_trial(split, kernel, recipe, D, engine, seed=seed, dtype=dtype)
+        found = measured(task, trial, reference)
+        shown = {key.sketch if key.features == 0 else "": A for key, A in trial.recorder.pictures.items()}
+        return reference, found, trial.draw(0), shown
 
 
 @pytest.mark.parametrize("normalize", [False, True])

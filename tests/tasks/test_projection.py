@@ -5,16 +5,18 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import perf_counter, sleep
 
 import numpy as np
 import pandas as pd
 import pytest
 from support.answers import one_line
+from support.trial import make_trial
 
 from rfbench.cli import main
 from rfbench.devices import projectors
-from rfbench.devices.meters import Reading
+from rfbench.devices.meters import Meter, Reading
 from rfbench.devices.opu.base import OpticalBackend
 from rfbench.devices.opu.recorded import Recorded
 from rfbench.devices.opu.shared import SharedDevice
@@ -25,7 +27,7 @@ from rfbench.kernels import make_kernel
 from rfbench.reports.figures.projections import crossing
 from rfbench.results.rows import read_rows
 from rfbench.sketches import make_sketch
-from rfbench.tasks import Trial, make_task
+from rfbench.tasks import make_task
 from rfbench.tasks.projection import mean_seconds
 
 BITS = np.random.default_rng(0).integers(0, 2, (40, 24)).astype(np.float32)
@@ -112,17 +114,24 @@ def test_devices_at_hand_are_the_processor_and_what_was_chosen():
 def test_energy_is_that_of_one_projection_and_work_lasts_as_long_as_the_meter_needs():
     sketch, asked = make_sketch("optical", make_kernel("optical", 3)), []
 
-    @contextmanager
-    def meter(device):
-        asked.append(device)
-        reading = Reading("a known meter", least_seconds=0.3)
-        start = perf_counter()
-        yield reading
-        reading.seconds = perf_counter() - start
-        reading.joules = 50 * reading.seconds
+    @dataclass(frozen=True)
+    class Known(Meter):
+        device = "cpu"
+
+        def on(self, device):
+            asked.append(device)
+            return self
+
+        @contextmanager
+        def measure(self):
+            reading = Reading("a known meter", least_seconds=0.3)
+            start = perf_counter()
+            yield reading
+            reading.seconds = perf_counter() - start
+            reading.joules = 50 * reading.seconds
 
     with Local(1).running() as engine:
-        trial = Trial(None, None, sketch, None, 64, 0, None, engine, meter=meter)
+        trial = make_trial(None, None, sketch, 64, engine, energy_meter=Known())
         start = perf_counter()
         time, joules, watts = (m for m in make_task("projection", seconds=0.0).metered(trial, BITS))
         elapsed = perf_counter() - start

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support import zoo
+from support.trial import make_trial, measured
 
 from rfbench.config.compose import choices
 from rfbench.datasets.base import Dataset, InMemory
@@ -10,7 +11,7 @@ from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.tasks import TASKS, Trial, make_task
+from rfbench.tasks import TASKS, make_task
 from rfbench.tasks.kernel_error import spectral_norm
 
 
@@ -25,14 +26,10 @@ def run(task, name, split, D=32, degree=2, dtype=np.float64, workers=2, kernel=N
     kernel = kernel or make_kernel("polynomial", degree)
     sketch = make_sketch(name, kernel)
     twin = make_sketch(name.removeprefix("ctr_").removeprefix("complex_"), kernel)
-
-    def draw(k):
-        return sketch.sample(20, D, np.random.default_rng([1, k]), dtype)
-
     with Local(workers).running() as engine:
-        trial = Trial(split, kernel, sketch, twin if twin != sketch else None, D, 0, draw, engine)
+        trial = make_trial(split, kernel, sketch, D, engine, dtype=dtype, real_twin=twin if twin != sketch else None)
         reference = task.reference(split, kernel, 0, engine)
-        return reference, {m.metric: m.value for m in task.measure(trial, reference)}, draw
+        return reference, measured(task, trial, reference), trial.draw
 
 
 def test_one_class_one_yaml():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.answers import one_line
+from support.trial import make_trial, measured
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
@@ -11,7 +12,7 @@ from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.tasks import Trial, make_task
+from rfbench.tasks import make_task
 from rfbench.tasks.ridge.operator import Dual, Primal
 from rfbench.tasks.ridge.operator_fit import GRID, Fit
 from rfbench.tasks.ridge.sums import sums
@@ -172,11 +173,9 @@ def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, **options):
         kernel = task.fit(kernel, split.train, seed, engine)
         labels = split.train.sample(1000, np.random.default_rng(0))[1]
         kernel = kernel.fit_targets(split.train.part.dataset.targets(labels))
-        sketch, d = make_sketch(sketch, kernel, **options), dataset.X.shape[1]
-        draw = lambda k: sketch.sample(d, D, np.random.default_rng([seed, D, k]), np.float64)  # noqa: E731
+        sketch = make_sketch(sketch, kernel, **options)
         reference = task.reference(split, kernel, seed, engine)
-        trial = Trial(split, kernel, sketch, None, D, seed, draw, engine)
-        return {m.metric: m.value for m in task.measure(trial, reference)}
+        return measured(task, make_trial(split, kernel, sketch, D, engine, seed=seed), reference)
 
 
 FIELD = {

@@ -23,7 +23,7 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.gram import Blocks
 from rfbench.linalg.stopwatch import Stopwatch
@@ -63,7 +63,7 @@ class GPC(GaussianProcess):
             baseline_name(kernel, "task.alpha")  # or a word on what to do
         return objection
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
         counts = class_counts(split.train)
         X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpc", "train"))
         if isinstance(self.alpha, str):
@@ -90,14 +90,14 @@ class GPC(GaussianProcess):
         yield Measure("mnll", scores.mnll)
         yield Measure("calibration_error", scores.calibration_error)
 
-    def _scores(self, posterior: Posterior, test: Prepared, shift: Array, seed: int, engine: Local) -> ClassScores:
+    def _scores(self, posterior: Posterior, test: Prepared, shift: Array, seed: int, engine: Engine) -> ClassScores:
         scores = ClassScores()
         for X, y in new_rows(test):
             mean, variance = posterior(X, engine)
             scores.add(y, log_probabilities(mean + shift, variance, self.samples, (seed, scores.n), engine))
         return scores
 
-    def _best_alpha(self, features: FeatureMap, train: Prepared, counts: Array, seed: int, engine: Local) -> Array:
+    def _best_alpha(self, features: FeatureMap, train: Prepared, counts: Array, seed: int, engine: Engine) -> Array:
         """The α of least MNLL on rows that were left out; the Gram matrices serve all of them."""
         rest, left_out = train.divided(VALIDATION, rng_for(seed, "gpc", "validation"))
         evidence = collect(features, self.groups(rest, counts), len(rest), engine, Stopwatch())
@@ -137,7 +137,7 @@ def dirichlet(counts: Array, alpha: float, signal: float | str) -> tuple[Model, 
     return Model(1 / noise, labels, variance if isinstance(signal, str) else float(signal)), shift
 
 
-def log_probabilities(mean: Array, variance: Array, samples: int, key: tuple[int, int], engine: Local) -> Array:
+def log_probabilities(mean: Array, variance: Array, samples: int, key: tuple[int, int], engine: Engine) -> Array:
     """Logarithms of (2), each row with draws of its own."""
 
     def block(rows: slice) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rfbench.arrays import Array, diagonal
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.gram import cross_matrix, kernel_matrix
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.sketches import FeatureMap
@@ -13,7 +13,7 @@ from rfbench.tasks.gp.posterior import Evidence, Factored, Groups, Model, Poster
 class DualEvidence(Evidence):
     """All rows, and K̂ of them."""
 
-    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Local, watch: Stopwatch) -> None:
+    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Engine, watch: Stopwatch) -> None:
         found = [(X, y, g) for g, blocks in enumerate(groups) for X, y in blocks()]
         self.features, self.X = features, np.concatenate([X for X, *_ in found])
         self.y = np.concatenate([y for _, y, _ in found]).astype(np.float64)
@@ -21,7 +21,7 @@ class DualEvidence(Evidence):
         with watch("gram"):
             self.K = kernel_matrix(features, self.X, engine)
 
-    def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "Dual":
+    def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> "Dual":
         B, noise = np.empty_like(self.K), 1 / (model.signal * model.W[:, self.group])
 
         def fill(c: int) -> Array:
@@ -40,7 +40,7 @@ class Dual(Posterior):
         self.features, self.X, self.signal, self.factored = features, X, signal, factored
         self.jitter = factored.jitter
 
-    def __call__(self, X: Array, engine: Local) -> tuple[Array, Array]:
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
         K, diagonal = cross_matrix(self.features, X, self.X, engine)
         mean, removed = self.factored(K, engine)
         return mean, self.signal * np.maximum(diagonal[:, None] - removed, 0)  # below zero only by rounding

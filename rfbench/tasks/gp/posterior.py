@@ -28,7 +28,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.cholesky import Norms, factor, solve_factored
 from rfbench.linalg.gram import Blocks
 from rfbench.linalg.shelf import Shelf
@@ -54,7 +54,7 @@ class Posterior(ABC):
     jitter: float
 
     @abstractmethod
-    def __call__(self, X: Array, engine: Local) -> tuple[Array, Array]:
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
         """(n, C) each."""
 
 
@@ -62,7 +62,7 @@ class Evidence(ABC):
     """All that is kept of the training rows: enough for the posterior of any model."""
 
     @abstractmethod
-    def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> Posterior: ...
+    def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> Posterior: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Factored:
     factors: Shelf
     jitter: float
 
-    def __call__(self, V: Array, engine: Local) -> tuple[Array, Array]:
+    def __call__(self, V: Array, engine: Engine) -> tuple[Array, Array]:
         """vᵀ times every solution and vᵀ A_c⁻¹ v*, for every row v of V."""
         mean, quadratic = np.empty((2, len(V), len(self.solutions)))
 
@@ -91,7 +91,7 @@ class Factored:
         return mean, quadratic
 
 
-def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Local, watch: Stopwatch) -> Factored:
+def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Engine, watch: Stopwatch) -> Factored:
     """Systems whose matrices `fill` makes one after the other; their factors are kept in the precision given."""
     solutions, jitter = np.empty_like(right), 0.0
     factors = Shelf(len(right), right.shape[1], dtype)

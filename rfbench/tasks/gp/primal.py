@@ -3,12 +3,12 @@
 import numpy as np
 
 from rfbench.arrays import Array, diagonal
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.gram import add_gram, wide
 from rfbench.linalg.shelf import Shelf
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import tiles
-from rfbench.progress import bar, told
+from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.gp.posterior import Evidence, Factored, Groups, Model, Posterior, solve_all
 
@@ -16,7 +16,7 @@ from rfbench.tasks.gp.posterior import Evidence, Factored, Groups, Model, Poster
 class PrimalEvidence(Evidence):
     """G, G_g and Φ_gᴴ y_g."""
 
-    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Local, watch: Stopwatch) -> None:
+    def __init__(self, features: FeatureMap, groups: Groups, n: int, engine: Engine, watch: Stopwatch) -> None:
         self.features = features
         self.parts = Shelf(len(groups), features.D, features.dtype)
         self.r = np.zeros((len(groups), features.D), wide(features))
@@ -28,12 +28,12 @@ class PrimalEvidence(Evidence):
 
         with bar(n, "training rows", " rows") as shown:
             for g, blocks in enumerate(groups):
-                self.r[g] = add_gram(part, features, told(blocks(), shown), engine, watch)
+                self.r[g] = add_gram(part, features, with_progress(blocks(), shown), engine, watch)
                 with watch("keep"):
                     self.parts.put(g, part, engine)
                     engine.run(move, tiles(len(part)))
 
-    def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "Primal":
+    def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> "Primal":
         W, A = model.W, np.empty_like(self.G)
 
         def fill(c: int) -> Array:
@@ -57,5 +57,5 @@ class Primal(Posterior):
     def __init__(self, features: FeatureMap, factored: Factored) -> None:
         self.features, self.factored, self.jitter = features, factored, factored.jitter
 
-    def __call__(self, X: Array, engine: Local) -> tuple[Array, Array]:
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
         return self.factored(engine.transform(self.features, X, self.features.empty(len(X))), engine)

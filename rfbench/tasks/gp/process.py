@@ -16,11 +16,11 @@ from rfbench.arrays import Array
 from rfbench.blocks import regrouped, spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
-from rfbench.progress import bar, told
+from rfbench.progress import bar, with_progress
 from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches import Sketch
 from rfbench.sketches.exact import ExactMap
@@ -93,7 +93,7 @@ class GaussianProcess(Task):
         yield Measure("kl", divergence, message=reason)
         if ref.X_test.shape[1] <= 2 and len(ref.shift) == 1:
             shown = np.hstack([ref.X_test, ref.mean, ref.variance, *found]).astype(np.float32)
-            trial.show(POSTERIORS, "", divergence, shown)
+            trial.show(POSTERIORS, shown, divergence)
         error, imaginary, _ = deviation(features, ref.X_test, ref.K_test, engine)
         squared, scale = np.vdot(error, error), np.linalg.norm(ref.K_test)
         yield Measure("rel_frobenius", float(np.sqrt(squared) / scale))
@@ -111,7 +111,7 @@ class GaussianProcess(Task):
 
 
 def exact_reference(
-    kernel: Kernel, subset: Groups, X_test: Array, model: Model, shift: Array, chosen: Measure, engine: Local
+    kernel: Kernel, subset: Groups, X_test: Array, model: Model, shift: Array, chosen: Measure, engine: Engine
 ) -> Reference:
     """Fit the exact process, unless this machine has done so before."""
     rows = [block for group in subset for block in group()]
@@ -127,7 +127,7 @@ def exact_reference(
     return Reference(subset, n, X_test, exact_matrix(kernel, X_test, engine), model, shift, chosen, mean, variance)
 
 
-def predictions(posterior: Posterior, X: Array, engine: Local) -> tuple[Array, Array]:
+def predictions(posterior: Posterior, X: Array, engine: Engine) -> tuple[Array, Array]:
     """Mean and variance, (n, C) each, of any number of rows."""
     found = [posterior(X[span], engine) for span in spans(len(X), AT_ONCE)]
     mean, variance = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -137,4 +137,4 @@ def predictions(posterior: Posterior, X: Array, engine: Local) -> tuple[Array, A
 def new_rows(part: Prepared) -> Iterator[tuple[Array, Array]]:
     """(X, y) of all rows to predict, AT_ONCE in a block, with a bar."""
     with bar(len(part), "new rows", " rows") as shown:
-        yield from told(regrouped(part.blocks(), AT_ONCE), shown)
+        yield from with_progress(regrouped(part.blocks(), AT_ONCE), shown)

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Columns, Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.exponential import Scaled
 from rfbench.linalg.gram import Blocks, doubles, gram
@@ -58,7 +58,7 @@ class GPR(GaussianProcess):
             return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{kernel.name}'"
         return None
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         kernel = kernel.fit(X)
         if not isinstance(kernel, Scaled) or kernel.length_scale != "likelihood":
@@ -69,7 +69,7 @@ class GPR(GaussianProcess):
         found = most_likely(kernel, X, y, (None, self._signal(np.mean(y**2)), given(self.noise)))
         return replace(kernel, length_scale=found.length_scale)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
         labels = label_moments(split.train)
         shift, variance = float(labels.mean), float(labels.squares / labels.n)
         signal, noise = self._signal(variance), given(self.noise)
@@ -138,7 +138,7 @@ def centred(train: Prepared, shift: float) -> Blocks:
 
 
 def least_loss(
-    features: FeatureMap, train: Prepared, shift: float, signal: float, grid: Array, seed: int, engine: Local
+    features: FeatureMap, train: Prepared, shift: float, signal: float, grid: Array, seed: int, engine: Engine
 ) -> Array:
     """The noise of the grid with the least MNLL on rows that were left out: equation (1)."""
     rest, left_out = train.divided(VALIDATION, rng_for(seed, "gpr", "validation"))

@@ -7,7 +7,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.sketches import FeatureMap
@@ -18,7 +18,7 @@ from rfbench.tasks.gp.posterior import Evidence, Groups, Model, Posterior
 from rfbench.tasks.gp.primal import PrimalEvidence
 
 
-def collect(features: FeatureMap, groups: Groups, n: int, engine: Local, watch: Stopwatch) -> Evidence:
+def collect(features: FeatureMap, groups: Groups, n: int, engine: Engine, watch: Stopwatch) -> Evidence:
     """One pass over n rows; one for each cluster of a localized sketch."""
     if isinstance(features, LocalizedMap):
         return LocalEvidence(features, [collect(part, groups, n, engine, watch) for part in features.maps])
@@ -38,7 +38,7 @@ class LocalEvidence(Evidence):
     features: LocalizedMap
     parts: list[Evidence]
 
-    def posterior(self, model: Model, engine: Local, watch: Stopwatch) -> "LocalPosterior":
+    def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> "LocalPosterior":
         return LocalPosterior(self.features, [part.posterior(model, engine, watch) for part in self.parts])
 
 
@@ -48,7 +48,7 @@ class LocalPosterior(Posterior):
     def __init__(self, features: LocalizedMap, parts: list[Posterior]) -> None:
         self.features, self.parts, self.jitter = features, parts, max(part.jitter for part in parts)
 
-    def __call__(self, X: Array, engine: Local) -> tuple[Array, Array]:
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
         cluster = self.features.nearest(X)
         found: Any = None
         for c in np.unique(cluster):

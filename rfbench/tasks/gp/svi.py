@@ -14,7 +14,7 @@ from rfbench.arrays import Array, is_complex
 from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.polynomial import AffinePower
 from rfbench.progress import bar
@@ -60,7 +60,7 @@ class GPCSVI(Task):
             return "task=gpc_svi learns with real features; use the ctr_ form of this sketch"
         return super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> int:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> int:
         """The number of classes."""
         return len(class_counts(split.train))
 

@@ -18,7 +18,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
 from rfbench.datasets.prepare import Prepared
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.kid.tangent import Tangent
 
@@ -42,7 +42,7 @@ class Embedding:
             self.known.add(other.known)
 
 
-def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Local, tangent: Tangent | None = None) -> Embedding:
+def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Engine, tangent: Tangent | None = None) -> Embedding:
     """Sums over all rows of a set."""
     maps = [tangent.map(features) for features in maps] if tangent else maps
 

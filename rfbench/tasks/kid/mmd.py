@@ -17,7 +17,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import TILE
 from rfbench.seeds import rng_for
@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
     seconds: float
 
 
-def exact(kernel: Kernel, split: Split, engine: Local) -> Estimate:
+def exact(kernel: Kernel, split: Split, engine: Engine) -> Estimate:
     """Equation (1) of all rows."""
     start = perf_counter()
     x, y = split.train, split.test
@@ -47,7 +47,7 @@ def exact(kernel: Kernel, split: Split, engine: Local) -> Estimate:
     return Estimate(squared_mmd(kernel, rows_of(x), rows_of(y), len(x), len(y), bar), 0.0, perf_counter() - start)
 
 
-def block_mmd(kernel: Kernel, split: Split, subsets: int, size: int, seed: int, engine: Local) -> Estimate:
+def block_mmd(kernel: Kernel, split: Split, subsets: int, size: int, seed: int, engine: Engine) -> Estimate:
     """Equation (1) of `size` rows of each set, drawn without replacement, anew for every subset."""
     start = perf_counter()
 

@@ -18,7 +18,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
@@ -78,7 +78,7 @@ class KID(Task):
             )
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> list[Measure]:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
         """What does not depend on the sketch, as it stands in every row."""
         n, m = len(split.train), len(split.test)
         if min(n, m) < 2:
@@ -147,7 +147,7 @@ class KID(Task):
 
         told = f", exact up to degree {exactly.degree}" if exactly else ""
         if counts := by_degree(first):
-            trial.tell({"allocation": counts})
+            trial.learn({"allocation": counts})
         yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")

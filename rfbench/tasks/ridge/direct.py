@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array, diagonal
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.cholesky import factor_in_place, solve_factored
 from rfbench.linalg.gram import Blocks, add_gram, kernel_matrix, wide
 from rfbench.linalg.stopwatch import Stopwatch
@@ -26,7 +26,7 @@ from rfbench.tasks.ridge.predictors import Function, Linear, combination
 class System(ABC):
     """The equations of some rows."""
 
-    def __init__(self, features: FeatureMap, scale: float, engine: Local, watch: Stopwatch) -> None:
+    def __init__(self, features: FeatureMap, scale: float, engine: Engine, watch: Stopwatch) -> None:
         self.features, self.scale, self.engine, self.watch = features, scale, engine, watch
 
     @abstractmethod

@@ -13,10 +13,10 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Prepared
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
-from rfbench.progress import bar, told
+from rfbench.progress import bar, with_progress
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
@@ -52,7 +52,7 @@ class Fit:
     validation: float
     tolerance: float  # of the residual of conjugate gradients
     seed: int
-    engine: Local
+    engine: Engine
     watch: Stopwatch = field(default_factory=Stopwatch)
 
     def __call__(self, features: FeatureMap, solver: str) -> Fitted:
@@ -72,7 +72,7 @@ class Fit:
             rest, left_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
         with bar(len(rest), "training rows", " rows") as shown:
             more = self.blocks(left_out) if self.alpha is None else iter(())
-            system = kind(features, told(self.blocks(rest), shown), more, self.scale, self.engine, self.watch)
+            system = kind(features, with_progress(self.blocks(rest), shown), more, self.scale, self.engine, self.watch)
         if self.alpha is not None:
             return system, np.empty(0)
         classes, scores = self.train.part.dataset.classes, self.scores(system.solve(GRID), left_out)

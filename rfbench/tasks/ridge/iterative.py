@@ -18,7 +18,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.gram import Blocks, wide
 from rfbench.linalg.kept import Kept
 from rfbench.linalg.stopwatch import Stopwatch
@@ -43,7 +43,7 @@ def normal_equations(
     landmarks: Array,
     penalty: float,
     tolerance: float,
-    engine: Local,
+    engine: Engine,
     watch: Stopwatch,
 ) -> tuple[Function, int]:
     """x → Φ(x)ᵀW and the number of steps; the shape is that of all targets, n × p."""
@@ -68,7 +68,7 @@ def kernel_equations(
     landmarks: Array,
     penalty: float,
     tolerance: float,
-    engine: Local,
+    engine: Engine,
     watch: Stopwatch,
 ) -> tuple[Function, int]:
     """x → Σ k(x, xᵢ)aᵢ and the number of steps."""
@@ -113,7 +113,7 @@ def total(parts: Any, shape: tuple[int, ...], dtype: Any) -> Array:
     return found
 
 
-def preconditioner(B: Array, penalty: float, engine: Local) -> Operator:
+def preconditioner(B: Array, penalty: float, engine: Engine) -> Operator:
     """Equation (1); B, of shape (N, m), becomes U."""
     rows = list(spans(len(B), 4096))
     double = np.result_type(B, np.float64)  # since small eigenvalues beside large ones count

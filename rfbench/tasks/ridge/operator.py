@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.decomposable import Decomposable
 from rfbench.linalg.ridge_path import conjugate_gradients, path
@@ -111,7 +111,7 @@ def exact(kernel: Kernel, p: int) -> tuple[Callable[[Array, Array], Array], Arra
     return kernel.gram, np.eye(p if kernel.size(p) == 1 else 1)
 
 
-def expansion(kernel: Kernel, X: Array, alpha: Array, engine: Local) -> Callable[[Array], Array]:
+def expansion(kernel: Kernel, X: Array, alpha: Array, engine: Engine) -> Callable[[Array], Array]:
     """Σ K(x, xᵢ) αᵢ."""
     gram, R = exact(kernel, alpha.shape[1])
     Z = alpha.reshape(-1, len(R)) @ R

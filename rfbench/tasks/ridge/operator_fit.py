@@ -9,7 +9,7 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.datasets.prepare import Prepared
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.fourier.couplings import Coupling, Kron
@@ -33,7 +33,7 @@ class Fit:
     train: Prepared
     shift: Array  # the mean of the targets
     scale: float  # κ
-    engine: Local
+    engine: Engine
     alpha: float | None  # none: by cross-validation
     folds: int
     solver: str

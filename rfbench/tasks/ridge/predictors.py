@@ -6,7 +6,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
 
@@ -17,7 +17,7 @@ class Function(ABC):
     """Rows → outputs."""
 
     @abstractmethod
-    def __call__(self, X: Array, engine: Local) -> Array:
+    def __call__(self, X: Array, engine: Engine) -> Array:
         """(n, p)."""
 
 
@@ -27,7 +27,7 @@ class Linear(Function):
     def __init__(self, features: FeatureMap, W: Array) -> None:
         self.features, self.W = features, W
 
-    def __call__(self, X: Array, engine: Local) -> Array:
+    def __call__(self, X: Array, engine: Engine) -> Array:
         out, start = np.zeros((len(X), self.W.shape[1])), 0
         for part in self.features.parts():
             W = self.W[start : start + part.D].astype(part.dtype)
@@ -46,12 +46,12 @@ class Expansion(Function):
     def __init__(self, features: ExactMap, X: Array, A: Array) -> None:
         self.features, self.X, self.A = features, X, A
 
-    def __call__(self, X: Array, engine: Local) -> Array:
+    def __call__(self, X: Array, engine: Engine) -> Array:
         blocks = spans(len(X), max(NUMBERS // len(self.X), 1))
         return np.concatenate(list(engine.map(lambda span: self.features.product(X[span], self.X) @ self.A, blocks)))
 
 
-def combination(features: FeatureMap, X: Array, A: Array, engine: Local) -> Function:
+def combination(features: FeatureMap, X: Array, A: Array, engine: Engine) -> Function:
     """x → Σ k̂(x, xᵢ) aᵢ, which with features is linear in them."""
     if isinstance(features, ExactMap):
         return Expansion(features, X, A)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.linalg.tiles import tiles
 from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
@@ -31,7 +31,7 @@ class Sums:
 
 
 def sums(
-    features: FeatureMap, blocks: Iterable[tuple[Array, Array]], shape: tuple[int, int], folds: int, engine: Local
+    features: FeatureMap, blocks: Iterable[tuple[Array, Array]], shape: tuple[int, int], folds: int, engine: Engine
 ) -> list[Sums]:
     """One pass over (X, Y); the shape is that of all targets, n × p."""
     n, p = shape
@@ -52,7 +52,7 @@ def sums(
     return found
 
 
-def _add(found: list[Sums], Phi: Array, Y: Array, engine: Local) -> None:
+def _add(found: list[Sums], Phi: Array, Y: Array, engine: Engine) -> None:
     folds = len(found)
 
     def add(item: tuple[int, tuple[slice, slice]]) -> None:

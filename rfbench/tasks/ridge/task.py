@@ -8,7 +8,7 @@ import numpy as np
 
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Columns, Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.base import VALIDATION
 from rfbench.linalg.stopwatch import Stopwatch
@@ -54,7 +54,7 @@ class Ridge(Task):
             baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
         return objection
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Local) -> Kernel:
+    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         """The candidate whose baseline features err least on rows left out, whatever the sketch [ib., D.2]."""
         if not kernel.open:
             return super().fit(kernel, train, seed, engine)
@@ -69,7 +69,7 @@ class Ridge(Task):
                 shown.update()
         return candidates[int(np.argmin(losses))]
 
-    def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Local) -> Fit:
+    def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> Fit:
         targets, dataset = Columns(), train.part.dataset
         for y in train.part.labels():
             targets.add(signed(dataset, y))
@@ -78,7 +78,7 @@ class Ridge(Task):
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         return Fit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> Fit:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Fit:
         return self._fit(split.train, kernel, seed, engine)
 
     def measure(self, trial: Trial, reference: Fit) -> Iterator[Measure]:
@@ -91,7 +91,7 @@ class Ridge(Task):
         if len(found.losses):
             best = float(found.losses.min())
             yield Measure("validation_error" if classes else "validation_rmse", best)
-            trial.show(GRIDS, "", best, np.stack([GRID, found.losses]))
+            trial.show(GRIDS, np.stack([GRID, found.losses]), best)
         yield Measure("fit_seconds", fitted - start, "s")
         yield from (Measure(f"{part}_seconds", fit.watch[part], "s") for part in PARTS if part in fit.watch)
         if found.steps:

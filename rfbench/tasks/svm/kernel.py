@@ -9,7 +9,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.exponential import Gaussian
 from rfbench.linalg.tiles import MOST_ROWS, TILE
@@ -20,7 +20,7 @@ CACHE = 1000  # megabytes of rows that LIBSVM keeps
 
 
 class KernelMachine:
-    def __init__(self, kernel: Kernel, X: Array, y: Array, C: float, engine: Local) -> None:
+    def __init__(self, kernel: Kernel, X: Array, y: Array, C: float, engine: Engine) -> None:
         from sklearn.svm import SVC
 
         self.kernel, self.X, self.engine, self.whole = kernel, X, engine, len(X) <= MOST_ROWS

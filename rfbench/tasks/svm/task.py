@@ -13,11 +13,11 @@ import numpy as np
 from rfbench.arrays import Array, is_complex
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Local
+from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.gram import doubles, filled
 from rfbench.linalg.stopwatch import Stopwatch
-from rfbench.progress import bar, told
+from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.maclaurin.localized import LocalizedMap
@@ -45,7 +45,7 @@ class SVM(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Local) -> None:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
         """The labels are all there is; they must be classes."""
         import sklearn.svm  # noqa: F401  (not on the clock of the first fit)
 
@@ -99,11 +99,11 @@ def refuse_unsuited(features: FeatureMap, n: int) -> None:
         )
 
 
-def feature_matrix(features: FeatureMap, train: Prepared, engine: Local) -> tuple[Array, Array, float]:
+def feature_matrix(features: FeatureMap, train: Prepared, engine: Engine) -> tuple[Array, Array, float]:
     """(Φ, y) of all rows, Φ in double as scikit-learn wants it, and the seconds that the map took."""
     Phi, y, done, watch = np.empty((len(train), features.D)), np.empty(len(train), np.int64), 0, Stopwatch()
     with bar(len(train), "training rows", " rows") as shown:
-        for block, labels in filled(features, told(train.blocks(), shown), engine, watch):
+        for block, labels in filled(features, with_progress(train.blocks(), shown), engine, watch):
             rows = slice(done, done + len(block))
             Phi[rows], y[rows], done = block, labels, rows.stop
     return Phi, y, watch["features"]

@@ -11,8 +11,8 @@ from support.opu import Failing
 
 from rfbench.checks import InputError
 from rfbench.config.compose import compose_jobs, without_hydra
-from rfbench.config.schema import build_job
 from rfbench.devices.opu.shared import SharedDevice
+from rfbench.job import build_job, plain_config
 from rfbench.kernels.optical import Optical
 from rfbench.run import run
 
@@ -69,7 +69,7 @@ def test_rows_that_are_not_binary_are_one_line_and_leave_nothing(rfbench, tmp_pa
 
 def job(*words):
     (config,), _ = compose_jobs([*WORDS, *words], False)
-    return build_job(without_hydra(config))
+    return build_job(plain_config(without_hydra(config)))
 
 
 def test_other_sketches_and_dark_rows_are_refused():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.answers import one_line
 from support.gp import run, without_times
+from support.trial import drawn
 
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
@@ -68,7 +69,7 @@ def test_measures_are_a_direct_fit_of_every_class(made):
     centred = labels - reference.shift
     signal = np.mean(centred**2)
     sketch = make_sketch("rff", make_kernel("gaussian", 1, length_scale=2.0))
-    draw = sketch.sample(4, 32, np.random.default_rng([1, 0]), np.float64)
+    draw = drawn(sketch, 4, 32)
     Phi, Psi = draw(rows), draw(new)
     K, cross = (np.exp(-((a[:, None] - rows) ** 2).sum(-1) / 8) for a in (rows, new))
     mean, variance, divergences = np.empty((len(new), classes)), np.empty((len(new), classes)), []

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.answers import one_line
 from support.gp import run, without_times
+from support.trial import drawn
 
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
@@ -128,7 +129,7 @@ def test_measures_are_the_dense_formulas(made):
     np.testing.assert_allclose(reference.variance[:, 0], exact[1], rtol=1e-6)
 
     sketch = make_sketch("rff", make_kernel("gaussian", 1, length_scale=2.0))
-    draw = sketch.sample(4, 64, np.random.default_rng([1, 0]), np.float64)
+    draw = drawn(sketch, 4, 64)
     inverse = np.linalg.inv(draw(rows).T @ draw(rows) + 0.025 * np.eye(64))
     mean = draw(new) @ inverse @ draw(rows).T @ (y - y.mean())
     variance = 0.05 * (draw(new) @ inverse * draw(new)).sum(1)

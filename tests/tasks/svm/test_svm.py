@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, LinearSVC
 from support.answers import one_line
 from support.gp import run, without_times
+from support.trial import drawn
 
 from rfbench.checks import InputError
 from rfbench.cli import main
@@ -44,7 +45,7 @@ def rows(part):
 
 def draw(name, d, D, kernel, **options):
     """What `gp.run` draws."""
-    return make_sketch(name, kernel, **options).sample(d, D, np.random.default_rng([1, 0]), np.float64)
+    return drawn(make_sketch(name, kernel, **options), d, D)
 
 
 @pytest.mark.parametrize("name", SETS)

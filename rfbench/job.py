@@ -1,0 +1,137 @@
+"""A config, built: kernel, sketch, task, engine and devices, with every mistake that shows without the data refused."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from omegaconf import DictConfig
+
+from rfbench.arrays import padded
+from rfbench.checks import InputError, require
+from rfbench.config.labels import label, with_options
+from rfbench.config.schema import typed
+from rfbench.datasets.prepare import Preparation
+from rfbench.devices.meters import Meter, make_meter
+from rfbench.devices.opu import make_opu
+from rfbench.devices.opu.shared import SharedDevice
+from rfbench.engines import Engine, Local
+from rfbench.kernels import Kernel, make_kernel
+from rfbench.registry import find
+from rfbench.sketches import Sketch, make_sketch
+from rfbench.sketches.optical.device import on_device
+from rfbench.tasks import TASKS, Task, make_task
+
+MAX_SEEDS = 100_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a run needs besides the data."""
+
+    config: dict[str, Any]  # plain values
+    kernel: Kernel
+    task: Task
+    engine: Engine
+    meter: Meter
+    preparation: Preparation
+    features: list[int | str]
+    seeds: list[int]
+    dtype: np.dtype[Any]
+    device: SharedDevice | None  # opened by the run
+
+    def sketch(self, kernel: Kernel) -> Sketch:
+        sketch = make_sketch(kernel=kernel, **self.config["sketch"])
+        return on_device(sketch, self.device) if self.device else sketch
+
+    def real_twin(self, kernel: Kernel) -> Sketch | None:
+        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the same options."""
+        name, other = str(self.config["sketch"]["name"]), str(self.config["task"].get("against", "real"))
+        twin = re.sub("^(complex|ctr)_", "", name) if other == "real" else other
+        return make_sketch(kernel=kernel, **{**self.config["sketch"], "name": twin}) if twin != name else None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of results.csv that are the same for all trials."""
+        labels = {group: label(group, self.config[group]) for group in ("dataset", "sketch", "kernel", "task")}
+        if self.config["dtype"] != "float32":
+            labels["sketch"] = with_options(labels["sketch"], [f"dtype={self.config['dtype']}"])
+        if self.config["opu"]:
+            labels["sketch"] = with_options(labels["sketch"], [f"opu={label('opu', self.config['opu'])}"])
+        return labels | {"degree": "" if self.kernel.power is None else self.kernel.power}
+
+
+def plain_config(config: DictConfig) -> dict[str, Any]:
+    """The config as plain values, with the dataset that the task's options name where they do."""
+    plain = typed(config)
+    if data := find("task", plain["task"]["name"], TASKS).data(plain["task"]):
+        plain["dataset"] = data
+    return plain
+
+
+def build_job(plain: dict[str, Any]) -> Job:
+    """Everything that can be known to be wrong without the data is said here."""
+    require(plain["dtype"] in ("float32", "float64"), "dtype", "float32 or float64", plain["dtype"])
+    require(plain["block_rows"] >= 1, "block_rows", "at least 1", plain["block_rows"])
+    rows = plain["train_rows"]
+    require(rows is None or rows >= 1, "train_rows", "null or at least 1", rows)
+    require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
+    for pair in plain["plot"] or []:
+        require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
+    options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
+    options["engine"].pop("name", None)
+    kernel = make_kernel(degree=plain["degree"], **options["kernel"])
+    job = Job(
+        config=plain,
+        kernel=kernel,
+        task=make_task(**options["task"]),
+        engine=Local(**options["engine"], block_rows=plain["block_rows"]),
+        meter=make_meter(**plain["meter"] or {"name": "none"}),
+        preparation=_preparation(plain["dataset"]),
+        features=_features(plain["features"]),
+        seeds=_seeds(plain["seeds"]),
+        dtype=np.dtype(plain["dtype"]),
+        device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
+    )
+    sketch = job.sketch(kernel)
+    job.real_twin(kernel)  # refuses a wrong name
+    objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
+    for objection in (*objections, job.task.objection(sketch, kernel)):
+        if objection:
+            raise InputError(objection)
+    return job
+
+
+def _preparation(dataset: dict[str, Any]) -> Preparation:
+    steps, threshold = dataset.get("prepare") or [], dataset.get("threshold", 0.0)
+    require(isinstance(steps, list), "dataset.prepare", "a list of steps such as [standardize,unit_norm]", steps)
+    require(isinstance(threshold, int | float), "dataset.threshold", "a number", threshold)
+    return Preparation(tuple(map(str, steps)), float(threshold))
+
+
+def _features(given: Any) -> list[int | str]:
+    wanted = "a whole number above 0 such as 4096, a multiple of the padded columns such as 2d, or a list of them"
+    several = given if isinstance(given, list) else [given]
+    require(bool(several), "features", wanted, given)
+    for one in several:
+        is_count = isinstance(one, int) and not isinstance(one, bool) and one >= 1
+        require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
+    return several
+
+
+def feature_count(given: int | str, d: int) -> int:
+    """ "2d" is twice the next power of two of the number of data columns, before a bias is appended."""
+    if isinstance(given, int):
+        return given
+    count, h = float(given[:-1]) * padded(d), padded(d)
+    require(count >= 1 and count == int(count), "features", f"a whole number ({given} of {h} is {count:g})", given)
+    return int(count)
+
+
+def _seeds(given: Any) -> list[int]:
+    wanted = "how many repetitions, or a list of different whole numbers from 0 up"
+    require(type(given) is not int or given <= MAX_SEEDS, "seeds", f"at most {MAX_SEEDS}", given)
+    seeds = list(range(given)) if type(given) is int else given
+    good = isinstance(seeds, list) and seeds and all(type(s) is int and s >= 0 for s in seeds)
+    require(bool(good) and len(set(seeds)) == len(seeds), "seeds", wanted, given)
+    return seeds

@@ -1,0 +1,52 @@
+"""What a job learns, shows and measures beside its numbers, until it is on disk with the rows of its trial."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rfbench.arrays import Array
+from rfbench.devices.meters import Meter, Reading
+from rfbench.results.pictures import PictureKey, keep_pictures
+from rfbench.results.readings import Readings
+from rfbench.results.series import Curve, add_series
+
+
+class Recorder:
+    """One for each job; pictures are those of one seed, the others would look alike."""
+
+    def __init__(self, pictured_seed: int | None = None) -> None:
+        self.pictured_seed = pictured_seed
+        self.learned: dict[str, Any] = {}  # by what learned it, for run.json
+        self.readings = Readings()
+        self.pictures: dict[PictureKey, Array] = {}
+        self.points: list[dict[str, Any]] = []  # of curves, for series.csv
+
+    def learn(self, what: str, facts: Mapping[str, Any]) -> None:
+        if facts:
+            self.learned[what] = dict(facts)
+
+    def show(self, key: PictureKey, seed: int, picture: Array) -> None:
+        if self.pictured_seed in (None, seed):
+            self.pictures[key] = picture
+
+    def curve(self, columns: Mapping[str, Any], curve: Curve) -> None:
+        self.points.extend(curve.rows(columns))
+
+    @contextmanager
+    def metered(self, meter: Meter, key: tuple[int, int, str]) -> Iterator[Reading]:
+        with self.readings.taken(meter, key) as reading:
+            yield reading
+
+    def keep(self, directory: Path) -> None:
+        """Write what came since the last call; a trial's row says that all of it is there, so this comes first."""
+        self.readings.keep(directory)
+        add_series(directory, self.points)
+        keep_pictures(directory, self.pictures)
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what a trial that failed has left."""
+        self.readings.new.clear()
+        self.points.clear()
+        self.pictures.clear()

@@ -1,0 +1,58 @@
+"""series.csv: curves that belong to a trial, one row per point.
+
+The columns of results.csv up to the seed say which trial it is; `name` is the curve, x and y are its points.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rfbench.arrays import Array
+from rfbench.checks import InputError
+from rfbench.results.rows import COLUMNS, trial_key
+from rfbench.storage import replace_file
+
+FILE = "series.csv"
+SERIES_COLUMNS = (*COLUMNS[: COLUMNS.index("metric")], "name", "x", "y")
+Row = Mapping[str, Any]
+
+
+class Curve(NamedTuple):
+    """y against x."""
+
+    name: str
+    x: Array
+    y: Array
+
+    def rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+        points = zip(self.x, self.y, strict=True)
+        return [{**columns, "name": self.name, "x": repr(float(x)), "y": repr(float(y))} for x, y in points]
+
+
+def read_series(directory: Path) -> list[dict[str, str]]:
+    """The points of all curves in a directory, or none."""
+    path = directory / FILE
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != SERIES_COLUMNS:
+            raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
+        return list(reader)
+
+
+def write_series(directory: Path, rows: Iterable[Row]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, SERIES_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_file(directory / FILE, text.getvalue())
+
+
+def add_series(directory: Path, rows: list[dict[str, Any]]) -> None:
+    """Put the points of some trials in place of those they had."""
+    if rows:
+        again = {trial_key(row) for row in rows}
+        write_series(directory, [*(row for row in read_series(directory) if trial_key(row) not in again), *rows])

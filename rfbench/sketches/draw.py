@@ -1,0 +1,21 @@
+"""One draw of a sketch by its recipe and seed: small, picklable, and the same feature map in every process."""
+
+from dataclasses import dataclass
+
+from rfbench.seeds import rng_for
+from rfbench.sketches.base import FeatureMap, Sketch
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a feature map is drawn from; called, it gives the map."""
+
+    sketch: Sketch
+    d: int
+    D: int
+    seed: int
+    names: tuple[object, ...]  # of the generator, besides the seed
+    dtype: str
+
+    def __call__(self) -> FeatureMap:
+        return self.sketch.sample(self.d, self.D, rng_for(self.seed, *self.names), self.dtype)
