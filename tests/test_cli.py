@@ -67,7 +67,7 @@ def test_other_data_under_the_same_name_are_not_mixed(rfbench, tmp_path):
         table = np.random.default_rng(0).standard_normal((308, 7)) + shift
         np.savetxt(tmp_path / place / "yacht" / "data.txt", table)
     assert rfbench("dataset=yacht", "features=64", "seeds=1", "data_dir=one").returncode == 0
-    one_line(rfbench("dataset=yacht", "features=64", "seeds=2", "data_dir=two"), "results of other data")
+    one_line(rfbench("dataset=yacht", "features=64", "seeds=2", "data_dir=two"), "was computed from different data")
     assert rfbench("dataset=yacht", "features=64", "seeds=2", "data_dir=one").returncode == 0
 
 
