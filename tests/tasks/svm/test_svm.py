@@ -98,7 +98,7 @@ def test_original_and_compressive_times_linear_and_kernel(splits):
     errors = {}
     for sketch, kernel, D in (("identity", linear, 64), ("exact", gaussian, 0)):
         for name, options in ((sketch, {}), (f"compressive_{sketch}", {"measurements": 20})):
-            features = draw(name, 64, 20 if options else D, kernel, **options)
+            features = draw(name, 64, D, kernel, **options)
             P = features.first.W if options else np.eye(64)
             machine = LinearSVC(tol=1e-6, dual=False) if sketch == "identity" else SVC(gamma=1 / 0.98)
             wanted = np.mean(machine.fit(X @ P, y).predict(X_new @ P) != y_new)
