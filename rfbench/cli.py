@@ -7,59 +7,54 @@ import sys
 from rfbench import __version__
 from rfbench.checks import InputError
 
+VERBS = ("list", "data", "compare", "help")
+# Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
+DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+
 HELP = """\
 rfbench {version}: experiments with random-feature approximations of kernels
 
-  rfbench                                        the default experiment: table, figure and files in seconds
+  rfbench                                        compare four sketches on embedded data: table, figure, files
   rfbench sketch=ctr_tensorsrht degree=6 dataset=mnist
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
-  rfbench list [datasets|sketches|kernels|tasks|opus|experiments]   what there is
-  rfbench data get NAME | add FILE --name N | check              data sets: fetch, add your own, verify
-  rfbench compare [DIR] [--truth DIR]                            ours beside the published numbers, cell by cell
+  rfbench list [{lists}]
+  rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
+  rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
 
 Groups (group=choice; rfbench list shows the choices): {groups}
-Numbers:
-  degree=3             p of polynomial kernels
-  features=2d          a number, a multiple of the padded columns (1.5d), or a list ([1d,2d])
-  seeds=5              how many repetitions, or a list ([0,7])
-  dtype=float32        or float64
-  train_rows=null      how many of the training rows, drawn for every seed
-  block_rows=256       rows of features computed at once
-  data_dir=DIR         where data files are looked for first; also RFBENCH_DATA
-  download=true        fetch what is not at hand
-  force=false          redo what is done
-  plot=[error:features]  what the figure shows: metrics against features, degree, n_train or other metrics
-  size=normal          of an experiment: quick, normal, or full as in its paper
+Numbers (key=value; the default is shown):
+{keys}
 Options of a choice: sketch.…, kernel.gamma, task.rows, dataset.prepare=[standardize,unit_norm], engine.workers
 
-Results: outputs/<dataset-sketch-task>/<hash>/ with results.csv, summary.csv, run.json, figure.png, figure.svg.
-The same command finds its finished work and does only what is missing.
+Results: outputs/<dataset-sketch-task>/<hash>/, outputs/<experiment>/ or outputs/sweep-<hash>/, with results.csv,
+summary.csv, figure.png and figure.svg; run.json says what was run.  The same command resumes where it stopped.
+Exit codes: 0 done, 1 something failed (a row says why), 2 a mistake in the input, 70 internal error, 130 interrupted.
   --cfg job            print the composed config        --version            print the version
   --hydra-help         Hydra's own options"""
 
 
 def main(words: list[str] | None = None) -> int:
-    """Exit code: 0 done, 1 something failed and is a row of the results, 2 a mistake in the input."""
+    """Run a command; the result is its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no ± gets a ?
+            stream.reconfigure(errors="replace")  # a terminal without ± gets a ?
     try:
         return dispatch(sys.argv[1:] if words is None else words)
     except InputError as error:
         print(f"rfbench: error: {error}", file=sys.stderr)
-        return 2
+        return MISTAKE
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return DONE
     except Exception as error:
         if os.environ.get("RFBENCH_DEBUG"):
             raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"rfbench: error: {reason}; with RFBENCH_DEBUG=1 it is told where", file=sys.stderr)
-        return 2
+        print(f"rfbench: internal error: {reason}; set RFBENCH_DEBUG=1 for the traceback", file=sys.stderr)
+        return INTERNAL
     except KeyboardInterrupt:
-        print("rfbench: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
+        print("rfbench: interrupted; rerun the command to resume", file=sys.stderr)
+        return INTERRUPTED
 
 
 def dispatch(words: list[str]) -> int:
@@ -69,13 +64,10 @@ def dispatch(words: list[str]) -> int:
 
         return data(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
-        from rfbench.config.compose import groups
-
-        print(HELP.format(version=__version__, groups=", ".join(groups())))
-        return 0
+        return show_help()
     if "--version" in words:
         print(f"rfbench {__version__}")
-        return 0
+        return DONE
     if first == "list":
         from rfbench.listing import show
 
@@ -85,9 +77,21 @@ def dispatch(words: list[str]) -> int:
 
         return compare(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
+        from rfbench.checks import did_you_mean
+
         raise InputError(
-            f"no command '{first}'; there are list, data, compare and help, and an experiment is given as key=value"
+            f"no command '{first}'; {did_you_mean(first, VERBS)} An experiment is given as key=value, as in sketch=rff"
         )
     from rfbench.launch import experiment
 
-    return experiment(words)
+    return experiment(words or ["experiment=demo"])
+
+
+def show_help() -> int:
+    from rfbench.config.files import root_keys
+    from rfbench.registry import GROUPS
+
+    keys = "\n".join(f"  {f'{key}={default}':<26} {about}" for key, (default, about) in root_keys().items())
+    lists = "|".join(word for group, (word, _) in GROUPS.items() if group != "engine")
+    print(HELP.format(version=__version__, lists=lists, groups=", ".join(sorted(GROUPS)), keys=keys))
+    return DONE

@@ -1,82 +1,133 @@
-"""Jobs of a command line: all checked, run through Hydra one by one, their results joined."""
+"""The jobs of a command line: all checked first, then run through Hydra one by one, their results joined."""
 
 import argparse
 import logging
 import os
+import shutil
 import sys
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rfbench.checks import InputError
 
 if TYPE_CHECKING:
+    from rfbench.config.experiments import Plan
     from rfbench.job import Job
 
+# Hydra calls run_one with a config and nothing else; jobs that this process has built are found by their number.
+BUILT: dict[int, "Job"] = {}
 MISTAKES: list[InputError] = []
 
 
 def experiment(words: list[str]) -> int:
     """Check every job of the command line, run them through Hydra, then join their results."""
-    import hydra
-    from omegaconf import OmegaConf
-
-    from rfbench.config.compose import CONF, compose_jobs, quoted, with_search_path, without_hydra
-    from rfbench.config.experiments import completed
-    from rfbench.config.identity import sweep_directory
+    from rfbench.config.compose import (
+        combinations,
+        compose_jobs,
+        for_sweeper,
+        quoted,
+        with_search_path,
+        without_hydra,
+    )
+    from rfbench.config.experiments import plan
+    from rfbench.config.identity import directories
     from rfbench.job import build_job, plain_config
 
     args = parse(words)
-    overrides, notes = completed(with_search_path(args.overrides))
-    OmegaConf.register_new_resolver("rfbench_directory", lambda *, _root_: str(directory_of(_root_)), replace=True)
-    # Hydra's way to hand exceptions on instead of printing them its own way.
-    os.environ["HYDRA_FULL_ERROR"] = "1"
-    sys.argv = ["rfbench", *(word for word in words if word not in args.overrides), *overrides]
-    app = hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)
-    jobs, sweep = compose_jobs(overrides, args.multirun)
+    flags = [word for word in words if word not in args.overrides]
+    planned = plan(with_search_path(args.overrides), args.multirun)
+    configs = compose_jobs(planned.words, planned.multirun)
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
-        app()
+        printing = [flag for flag in flags if flag not in ("-m", "--multirun")]
+        call_hydra([*printing, *combinations(planned.words, planned.multirun)[0]])
         return 0
-    for config in jobs:
-        refuse_ignored(args.overrides, build_job(plain_config(without_hydra(config))))
-    directories = list(dict.fromkeys(map(directory_of, jobs)))
-    target = sweep_directory(directories, experiment_name(jobs[0]) or "sweep") if sweep else directories[0]
-    if sweep:
-        sys.argv.append(f"hydra.sweep.dir={quoted(target)}")
+    if (available := without_missing(planned)) != planned:
+        planned, configs = available, compose_jobs(available.words, available.multirun)
+    jobs = [build_job(plain_config(without_hydra(config))) for config in configs]
+    for job in jobs:
+        refuse_ignored(args.overrides, job)
+    target, places = directories([job.config for job in jobs], planned.experiment, planned.multirun)
+    reuse_finished(places)
+    BUILT.clear()
+    BUILT.update(enumerate(jobs))
     MISTAKES.clear()
-    try:
-        app()
-    except OSError as error:
-        raise InputError(f"cannot write {error.filename or 'outputs'}: {error.strerror}") from None
-    code = conclude(directories, target, jobs[0].plot, notes) if sweep or not MISTAKES else 2
+    if planned.multirun:
+        call_hydra([*flags, *for_sweeper(planned.words), f"hydra.sweep.dir={quoted(target)}"], places)
+    else:
+        call_hydra([*flags, *planned.words, f"hydra.run.dir={quoted(places[0])}"], places)
+    code = conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes) if not MISTAKES else 2
     if MISTAKES:
         raise MISTAKES[0]
     return code
 
 
-def refuse_ignored(overrides: list[str], job: "Job") -> None:
-    """A task that names its rows leaves no room for another data set."""
-    ignored = [word for word in overrides if word.startswith(("dataset=", "dataset."))]
-    if ignored and job.task.data(job.config["task"]):
-        raise InputError(
-            f"task={job.task.name} has rows of its own here, and '{ignored[0]}' would be ignored; leave it out"
-        )
-
-
 def parse(words: list[str]) -> argparse.Namespace:
-    """Hydra's options, as far as they are ours, with a mistake in one line."""
-    from hydra._internal.utils import get_args_parser
+    """Overrides and those options of Hydra that rfbench has, with a mistake in one line."""
 
     def refuse(message: str) -> NoReturn:
         raise InputError(f"{message}; see rfbench --help")
 
-    parser = get_args_parser()
+    parser = argparse.ArgumentParser("rfbench", add_help=False, allow_abbrev=False)
     parser.error = refuse  # type: ignore[method-assign]
-    args = parser.parse_args(words)
-    for option in ("config_name", "config_path", "resolve", "package"):
-        if getattr(args, option):
-            refuse(f"--{option.replace('_', '-')} is not for rfbench")
-    return args
+    parser.add_argument("overrides", nargs="*")
+    parser.add_argument("--multirun", "-m", action="store_true")
+    parser.add_argument("--run", "-r", action="store_true")
+    parser.add_argument("--cfg", "-c", choices=["job", "hydra", "all"])
+    parser.add_argument("--info", "-i", nargs="?", const="all")
+    parser.add_argument("--hydra-help", action="store_true")
+    parser.add_argument("--shell-completion", "-sc", action="store_true")
+    return parser.parse_intermixed_args(words)
+
+
+def without_missing(planned: "Plan") -> "Plan":
+    """The plan with those of the experiment's datasets that are available, after downloading what can be downloaded."""
+    from rfbench.datasets import load, status
+
+    missing: dict[str, str] = {}
+    for name in planned.datasets:
+        if status(name, planned.data_dir) not in ("embedded", "generated", "own file"):
+            try:
+                load({"name": name}, data_dir=planned.data_dir, download=planned.download)
+            except InputError as error:
+                missing[name] = str(error)
+    if missing and len(missing) == len(planned.datasets):
+        raise InputError(f"none of its datasets is available: {next(iter(missing.values()))}")
+    return planned.without(missing) if missing else planned
+
+
+def refuse_ignored(overrides: list[str], job: "Job") -> None:
+    """A task that names its rows leaves no room for another dataset."""
+    ignored = [word for word in overrides if word.startswith(("dataset=", "dataset."))]
+    if ignored and job.task.data(job.config["task"]):
+        raise InputError(f"task={job.task.name} names its own rows, so '{ignored[0]}' has no effect; remove it")
+
+
+def reuse_finished(places: Iterable[Path]) -> None:
+    """Copy the results of jobs that another command has finished: a hash means the same numbers everywhere."""
+    wanted = {place.name: place for place in places if not (place / "results.csv").exists()}
+    for found in Path("outputs").rglob("results.csv") if wanted else ():
+        if place := wanted.pop(found.parent.name, None):
+            shutil.copytree(found.parent, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+
+
+def call_hydra(words: list[str], places: Sequence[Path] = ()) -> None:
+    """Let Hydra print a config, or call run_one for every job in its directory."""
+    import hydra
+    from omegaconf import OmegaConf
+
+    from rfbench.config.files import CONF
+
+    OmegaConf.register_new_resolver("rfbench_directory", lambda number: str(places[int(number)]), replace=True)
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # hands exceptions on instead of printing them
+    before, sys.argv = sys.argv, ["rfbench", *words]
+    try:
+        hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)()
+    except OSError as error:
+        raise InputError(f"cannot write {error.filename or 'outputs'}: {error.strerror}") from None
+    finally:
+        sys.argv = before
 
 
 def run_one(config: Any) -> None:
@@ -89,17 +140,18 @@ def run_one(config: Any) -> None:
 
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
-    job = build_job(plain_config(config))
+    number = hydra.job.num if sweep else 0
+    job = BUILT.get(number) or build_job(plain_config(config))  # a worker of joblib has built none
     if sweep:
-        print(f"[{hydra.job.num + 1}] {' '.join(hydra.overrides.task)}", flush=True)
+        print(f"[{number + 1}] {' '.join(hydra.overrides.task)}", flush=True)
     log = logging.getLogger("rfbench")
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
-    log.disabled = False  # Hydra silences every log that is there before it starts
+    log.disabled = False  # Hydra silences every log that exists before it starts
     log.setLevel(logging.INFO)
     log.propagate = False
-    warnings.simplefilter("ignore", RuntimeWarning)  # what is not finite becomes a failed row
+    warnings.simplefilter("ignore", RuntimeWarning)  # a number that is not finite becomes a failed row
     try:
         run(job, directory, keep_going=sweep)
     except InputError as mistake:
@@ -109,54 +161,32 @@ def run_one(config: Any) -> None:
         handler.close()
 
 
-def directory_of(config: Any) -> Path:
-    """The job's own directory; the same for Hydra and for us."""
-    from rfbench.config.compose import without_hydra
-    from rfbench.config.identity import job_directory, job_name
-    from rfbench.job import plain_config
-
-    plain = plain_config(without_hydra(config))
-    return job_directory(plain, experiment_name(config) or job_name(plain))
-
-
-def experiment_name(config: Any) -> str | None:
-    return config.hydra.runtime.choices.get("experiment")
-
-
-def no_number(row: dict[str, str]) -> str:
-    return f"no {row['metric']} of {row['sketch']}: {row['message']}"
-
-
 def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
-    """Write the table and the figure of all jobs, print them with what is to be noted, and count what failed."""
+    """Write the table and the figure of all jobs, print them with the notes, and say what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.figures.grids import write_grids
     from rfbench.reports.figures.maps import write_maps
     from rfbench.reports.figures.processes import write_posteriors
     from rfbench.results.manifest import learned_lines
-    from rfbench.results.rows import COLUMNS, MISSING, read_rows, write_rows
+    from rfbench.results.rows import MISSING, joined_rows, write_rows
+    from rfbench.results.series import joined_series, write_series
 
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for directory in directories:
-        own = read_rows(directory / "results.csv")
-        for row in own:  # jobs may share a number of features
-            rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
-        if directory != target:
-            write_report(directory, own, plot)
-            for write in (write_maps, write_posteriors, write_grids):
-                write(directory, [directory])
+    rows, points = joined_rows(directories), joined_series(directories)
     if target not in directories:
-        write_rows(target / "results.csv", rows.values())
-    print(write_report(target, rows.values(), plot, notes))
-    for note in notes:
-        print(f"\n{note}")
-    if lines := dict.fromkeys(line for directory in directories for line in learned_lines(directory)):
-        print("", *lines, sep="\n")
+        write_rows(target / "results.csv", rows)
+        if points:
+            write_series(target, points)
+    print(write_report(target, rows, plot, notes))
     for write in (write_maps, write_posteriors, write_grids):
         write(target, directories)
-    if lines := dict.fromkeys(no_number(row) for row in rows.values() if row["status"] == MISSING):
-        print("", *lines, sep="\n")
-    failed = [row for row in rows.values() if row["status"] == "failed"]
+    learned = dict.fromkeys(line for directory in directories for line in learned_lines(directory))
+    empty = dict.fromkeys(
+        f"no {row['metric']} of {row['sketch']}: {row['message']}" for row in rows if row["status"] == MISSING
+    )
+    for lines in (notes, learned, empty):
+        if lines:
+            print("", *lines, sep="\n")
+    failed = [row for row in rows if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))

@@ -1,17 +1,10 @@
-"""`rfbench list`: what there is, in a few words each."""
+"""`rfbench list`: every choice of every group, in a few words each."""
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.config.compose import choices, groups
+from rfbench.config.files import choices
+from rfbench.registry import GROUPS
 
-KINDS = {
-    "datasets": "dataset",
-    "sketches": "sketch",
-    "kernels": "kernel",
-    "tasks": "task",
-    "opus": "opu",
-    "meters": "meter",
-    "experiments": "experiment",
-}
+KINDS = {word: group for group, (word, _) in GROUPS.items() if group != "engine"}
 
 
 def show(words: list[str]) -> int:
@@ -20,13 +13,12 @@ def show(words: list[str]) -> int:
         if word not in KINDS:
             raise InputError(f"no list of '{word}'; {did_you_mean(word, KINDS)}")
     for kind in words or KINDS:
-        if KINDS[kind] in groups():
-            print(f"{kind}  ({KINDS[kind]}=…)")
-            table = {"datasets": _datasets, "sketches": _sketches}.get(kind, _plain)(KINDS[kind])
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            for line in table:
-                print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-            print()
+        print(f"{kind}  ({KINDS[kind]}=…)")
+        table = {"datasets": _datasets, "sketches": _sketches}.get(kind, _plain)(KINDS[kind])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for line in table:
+            print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print()
     return 0
 
 
@@ -43,7 +35,7 @@ def _datasets(group: str) -> list[tuple[str, ...]]:
 def _sketches(group: str) -> list[tuple[str, ...]]:
     from rfbench.sketches import SKETCHES
 
-    lines: list[tuple[str, ...]] = [("", "kernel", "variance", "cost of a row", "")]
+    lines: list[tuple[str, ...]] = [("", "kernel", "variance", "cost per row", "")]
     for name, about in choices(group).items():
         if family := SKETCHES.get(name):
             lines.append((name, family.kernels[0] if family.kernels else "any", family.variance, family.cost, about))

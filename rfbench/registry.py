@@ -8,13 +8,16 @@ from typing import Any, get_args
 
 from rfbench.checks import InputError, did_you_mean
 
+# Groups of the config: the word of `rfbench list`, and the group of entry points by which plugins add to it.
 GROUPS = {
-    "sketch": "rfbench.sketches",
-    "kernel": "rfbench.kernels",
-    "task": "rfbench.tasks",
-    "dataset": "rfbench.datasets",
-    "meter": "rfbench.meters",
-    "opu": "rfbench.opu",
+    "dataset": ("datasets", "rfbench.datasets"),
+    "sketch": ("sketches", "rfbench.sketches"),
+    "kernel": ("kernels", "rfbench.kernels"),
+    "task": ("tasks", "rfbench.tasks"),
+    "opu": ("opus", "rfbench.opu"),
+    "meter": ("meters", "rfbench.meters"),
+    "engine": ("engines", "rfbench.engines"),
+    "experiment": ("experiments", ""),
 }
 
 
@@ -22,7 +25,7 @@ def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
     """The component of that name, or a sentence with the nearest one."""
     if name in built_in:
         return built_in[name]
-    plugins = {point.name: point for point in entry_points(group=GROUPS[kind])}
+    plugins = {point.name: point for point in entry_points(group=GROUPS[kind][1])}
     if name in plugins:
         return plugins[name].load()
     raise InputError(f"no {kind} '{name}'; {did_you_mean(name, [*built_in, *plugins])}")

@@ -1,10 +1,15 @@
+import io
 import os
 import subprocess
 import sys
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pytest
 from support import ROOT
+
+from rfbench.cli import main
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -59,8 +64,25 @@ def data_dir():
 
 
 @pytest.fixture
-def rfbench(tmp_path):
-    """Runs the command in an empty directory, as a user would."""
+def rfbench(tmp_path, monkeypatch):
+    """Runs a command in this process, in an empty directory: (words, cwd, env) → returncode, stdout, stderr."""
+
+    def call(*words, cwd=tmp_path, env=None):
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            patch.chdir(cwd)
+            for key, value in (env or {}).items():
+                patch.setenv(key, str(value))
+            out, err = io.StringIO(), io.StringIO()
+            with redirect_stdout(out), redirect_stderr(err):
+                code = main([str(word) for word in words])
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+    return call
+
+
+@pytest.fixture
+def rfbench_process(tmp_path):
+    """Runs a command in a process of its own, as a shell does."""
 
     def call(*words, cwd=tmp_path, **options):
         environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})

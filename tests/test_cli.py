@@ -11,8 +11,8 @@ from support.answers import one_line
 from rfbench.results.rows import only_writer, read_rows
 
 
-def test_a_mistake_from_the_shell(rfbench):
-    one_line(rfbench("degre=6"), "did you mean 'degree'")
+def test_a_mistake_from_the_shell(rfbench_process):
+    one_line(rfbench_process("degre=6"), "did you mean 'degree'")
 
 
 def test_help_version_and_lists(rfbench):
@@ -30,6 +30,28 @@ def test_help_version_and_lists(rfbench):
     ):
         assert word in everything
     assert "digits" not in rfbench("list", "sketches").stdout
+
+
+def test_an_internal_error_has_a_code_of_its_own_and_a_traceback_on_request(rfbench, monkeypatch):
+    def broken(words):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("rfbench.listing.show", broken)
+    done = rfbench("list")
+    assert done.returncode == 70
+    assert done.stderr == "rfbench: internal error: ZeroDivisionError: a bug; set RFBENCH_DEBUG=1 for the traceback\n"
+    with pytest.raises(ZeroDivisionError):
+        rfbench("list", env={"RFBENCH_DEBUG": "1"})
+
+
+def test_an_interrupt_exits_with_130_and_says_how_to_resume(rfbench, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rfbench.run.load", interrupted)
+    done = rfbench("seeds=1", "features=64")
+    assert done.returncode == 130
+    assert "rerun the command to resume" in done.stderr
 
 
 def test_light_commands_import_no_heavy_module(rfbench):
@@ -109,9 +131,9 @@ def test_a_directory_with_a_difficult_name(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_terminal_without_unicode_and_a_closed_pipe(rfbench):
-    assert "digits" in rfbench("list", env={"PYTHONIOENCODING": "ascii"}).stdout
-    assert rfbench("seeds=2", "features=64", env={"PYTHONIOENCODING": "ascii"}).returncode == 0
+def test_a_terminal_without_unicode(rfbench_process):
+    assert "digits" in rfbench_process("list", env={"PYTHONIOENCODING": "ascii"}).stdout
+    assert rfbench_process("seeds=2", "features=64", env={"PYTHONIOENCODING": "ascii"}).returncode == 0
 
 
 def test_damaged_results_are_not_built_upon(rfbench, tmp_path):
@@ -158,7 +180,7 @@ def test_an_unwritable_output_directory_is_one_line(rfbench, tmp_path):
 
 
 @pytest.mark.parametrize("room", [1_000, 20_000], ids=["at the start", "in the middle"])
-def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, tmp_path):
+def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, rfbench_process, tmp_path):
     words = ("features=[64,96,128,160,192,224,256,288]", "task.rows=20")
     assert rfbench("seeds=1", *words).returncode == 0
     (path,) = tmp_path.glob("outputs/*/*/results.csv")
@@ -167,7 +189,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, tmp_path):
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
-    one_line(rfbench("seeds=20", *words, preexec_fn=small_disk), "cannot write", "File too large")
+    one_line(rfbench_process("seeds=20", *words, preexec_fn=small_disk), "cannot write", "File too large")
     assert path.read_text().startswith(before)
     kept = len(read_rows(path))
     assert (kept > len(before.splitlines())) == (room > 10_000)

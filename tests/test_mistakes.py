@@ -1,12 +1,7 @@
 """Mistakes on the command line: one line, exit code 2, the way out, and nothing left behind."""
 
-import subprocess
-import sys
-
 import pytest
 from support.answers import one_line
-
-from rfbench.cli import main
 
 MISTAKES = {
     "degre=6": "did you mean 'degree'",
@@ -36,7 +31,7 @@ MISTAKES = {
     "dataset.prepare=3": "dataset.prepare must be a list",
     "degree=${foo}": "degree",
     "--cfg job degre=6": "did you mean 'degree'",
-    "--config-name other": "--config-name is not for rfbench",
+    "--config-name other": "unrecognized arguments: --config-name",
     "hydra.run.dir=elsewhere": "is set by rfbench",
     "data frob": "invalid choice",
     "data add x.csv --name true": "choose another --name",
@@ -58,12 +53,8 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, capfd):
-    """In this process, which is quicker; that nothing of one command is left for the next is tested on the way."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
+def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, rfbench):
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
-    code = main(words.split())
-    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
+    one_line(rfbench(*words.split()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/**/*.csv"))
     assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"

@@ -35,7 +35,7 @@ def test_kernel_errors_of_degree_3(dataset, prepare, rfbench, tmp_path, data_dir
     words = (f"dataset={dataset}", f"dataset.prepare={prepare}", "degree=3", "features=4096", "seeds=10")
     done = rfbench("-m", *words, f"sketch={','.join(SKETCHES)}")
     assert done.returncode == 0, done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
     rows = [r for r in read_rows(joined) if r["metric"] == "rel_frobenius"]
     for sketch in SKETCHES:
         ours = np.array([float(r["value"]) for r in rows if r["sketch"] == sketch])

@@ -21,7 +21,7 @@ def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path
     assert done.returncode == 1
     assert "row 4, column 2" in done.stderr
     assert "Traceback" not in done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
     rows = read_rows(joined)
     failed = [r for r in rows if r["status"] == "failed"]
     assert {r["dataset"] for r in failed} == {"fine"}
@@ -39,7 +39,7 @@ def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, 
         "-m", "sketch=hierarchical", "sketch.base=tensorsrht,rademacher", "kernel.bias=1,0.5", "features=64", "seeds=1"
     )
     assert done.returncode == 0, done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
     rows = read_rows(joined)
     assert {r["sketch"] for r in rows} == {"hierarchical(tensorsrht)", "hierarchical(rademacher)"}
     assert {r["kernel"] for r in rows} == {"polynomial", "polynomial(bias=0.5)"}
@@ -47,7 +47,7 @@ def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, 
 
 def test_a_shared_number_of_features_is_counted_once(rfbench, tmp_path):
     assert rfbench("-m", "features=[64,128],[128,256]", "seeds=2").returncode == 0
-    (summary,) = tmp_path.glob("outputs/sweep/*/summary.csv")
+    (summary,) = tmp_path.glob("outputs/sweep-*/summary.csv")
     with open(summary) as file:
         assert {row["count"] for row in csv.DictReader(file)} == {"2"}
 
@@ -55,15 +55,13 @@ def test_a_shared_number_of_features_is_counted_once(rfbench, tmp_path):
 def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
     done = rfbench("experiment=wacker/fig4_1", "dataset=digits", "degree=3,6")
     assert done.returncode == 0, done.stderr
-    (joined,) = (
-        p for p in tmp_path.glob("outputs/wacker/fig4_1/*/results.csv") if (p.parent / "multirun.yaml").exists()
-    )
-    rows = read_rows(joined)
+    rows = read_rows(tmp_path / "outputs" / "wacker" / "fig4_1" / "results.csv")
+    assert len(list(tmp_path.glob("outputs/wacker/fig4_1/jobs/*/run.json"))) == 2
     assert {r["degree"] for r in rows} == {"3", "6"}
     assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
 
 
-def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path, monkeypatch):
+def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp_path, monkeypatch):
     """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is told."""
     tables = []
     for launcher in ("basic", "joblib"):
@@ -72,11 +70,11 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, tmp_path, monkeypatc
         sweep = ("sketch=rademacher,tensorsrht", "dataset=digits,wine", "features=64", "seeds=2")
         done = rfbench("-m", f"hydra/launcher={launcher}", *sweep, cwd=place)
         assert done.returncode == 0, done.stderr
-        (path,) = place.glob("outputs/sweep/*/results.csv")
+        (path,) = place.glob("outputs/sweep-*/results.csv")
         tables.append([r["value"] for r in read_rows(path) if r["unit"] != "s"])
     assert tables[0] == tables[1]
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
-    done = rfbench("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
+    done = rfbench_process("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
     assert done.returncode == 1
     assert "yacht-ctr_tensorsrht: dataset 'yacht' wants" in done.stderr

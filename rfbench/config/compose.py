@@ -3,31 +3,18 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.storage import cache_dir
-
-PACKAGE = Path(__file__).resolve().parent.parent
-# Inside the package in a wheel, beside it in a checkout.
-CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (path / "config.yaml").exists())
-
+from rfbench.config.files import CONF, choices, roots
+from rfbench.registry import GROUPS
 
 # The directory is named by a hash of the config, so it cannot be chosen.
-OURS = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
-
-
-def roots() -> list[Path]:
-    """Folders of configs: ours, those of `rfbench data add`, and packages named by entry points in rfbench.conf."""
-    plugins = [find_spec(point.value) for point in entry_points(group="rfbench.conf")]
-    places = [Path(place) for spec in plugins if spec for place in spec.submodule_search_locations or ()]
-    return [CONF, *(path for path in (cache_dir() / "conf", *places) if path.is_dir())]
+RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
 
 def with_search_path(overrides: list[str]) -> list[str]:
@@ -46,7 +33,7 @@ def quoted(word: object) -> str:
 
 @contextmanager
 def composing() -> Iterator[None]:
-    """Hydra knows our configs, and its complaints are ours."""
+    """Hydra knows our configs, and its complaints become one line."""
     from hydra import initialize_config_dir
     from hydra.errors import HydraException
 
@@ -60,49 +47,66 @@ def composing() -> Iterator[None]:
 
 
 def parsed(words: list[str]) -> list[Any]:
+    """The overrides as Hydra understands them."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
-    return OverridesParser.create().parse_overrides(words)
+    overrides = OverridesParser.create().parse_overrides(words)
+    for override in overrides:
+        key = override.key_or_group
+        if override.is_add() and not key.startswith("hydra") and key not in known_keys():
+            raise InputError(missing_key(key))  # +key=value that no config knows would have no effect
+        if key in RESERVED:
+            raise InputError(f"'{key}' is set by rfbench: change the working directory instead")
+    return overrides
 
 
-def first_config(given: list[Any]) -> DictConfig:
-    """What the overrides compose to without those that are lists of choices."""
+def compose_experiment(given: list[Any]) -> DictConfig:
+    """The config of the experiment alone, with Hydra's part: its mode, its sweep and its sizes."""
     from hydra import compose
 
-    one = [override.input_line or "" for override in given if not override.is_sweep_override()]
-    return compose("config", one, return_hydra_config=True)
+    needed = ("experiment", "size", "data_dir", "download")
+    chosen = [o for o in given if o.key_or_group in needed or o.key_or_group.startswith("hydra")]
+    return compose("config", [o.input_line for o in chosen if not o.is_sweep_override()], return_hydra_config=True)
 
 
-def compose_jobs(overrides: list[str], multirun: bool) -> tuple[list[DictConfig], bool]:
-    """Every job of a command line with Hydra's part of the config, and whether it is a sweep."""
-    from hydra import compose
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-    from hydra.types import RunMode
+def combinations(words: list[str], multirun: bool) -> list[list[str]]:
+    """The overrides of every job: in a sweep, every combination of choices."""
+
+    def choices_of(override: Any) -> list[str]:
+        if not override.is_sweep_override():
+            return [override.input_line]
+        if not multirun:
+            raise InputError(f"'{override.input_line}' is a list of choices; add -m to run them all")
+        return [f"{override.get_key_element()}={value}" for value in override.sweep_string_iterator()]
 
     with composing():
-        given = parsed(overrides)
-        for override in given:
-            refuse_unknown_addition(override)
-            if override.key_or_group in OURS:
-                raise InputError(f"'{override.key_or_group}' is set by rfbench: change the working directory instead")
-        first = first_config(given)
-        if not multirun and first.hydra.mode != RunMode.MULTIRUN:
-            if several := [o.input_line for o in given if o.is_sweep_override()]:
-                raise InputError(f"'{several[0]}' is a list of choices; add -m to run them all")
-            return [first], False
-        swept = parsed([f"{key}={value}" for key, value in (first.hydra.sweeper.params or {}).items()])
-        jobs = BasicSweeper.split_arguments([*swept, *given], None)[0]
-        return [compose("config", job, return_hydra_config=True) for job in jobs], True
+        return [list(job) for job in product(*map(choices_of, parsed(words)))]
 
 
-def refuse_unknown_addition(override: Any) -> None:
-    """+key=value adds to a config; what no config knows would be silently without effect."""
-    key = override.key_or_group
-    if override.is_add() and not key.startswith("hydra") and key not in known_keys():
-        raise InputError(missing(key))
+def for_sweeper(words: list[str]) -> list[str]:
+    """The words of a sweep as Hydra takes them: an option of a choice may exist in the jobs only.
+
+    Before its first job Hydra composes a config without the swept words, in which `kernel.length_scale=1` may have no
+    place; as a list of one choice it is left for the jobs.
+    """
+    return [
+        f"{o.get_key_element()}=choice({o.input_line.partition('=')[2]})"
+        if "." in o.key_or_group and not o.key_or_group.startswith("hydra") and not o.is_sweep_override()
+        else o.input_line
+        for o in parsed(words)
+    ]
 
 
-def missing(key: str) -> str:
+def compose_jobs(words: list[str], multirun: bool) -> list[DictConfig]:
+    """The config of every job, with Hydra's part."""
+    from hydra import compose
+
+    jobs = combinations(words, multirun)
+    with composing():
+        return [compose("config", job, return_hydra_config=True) for job in jobs]
+
+
+def missing_key(key: str) -> str:
     """Why there is no such key."""
     known, group = known_keys(), key.partition(".")[0]
     if key in known:
@@ -120,7 +124,7 @@ def in_one_line(error: Exception) -> str:
     if isinstance(error, OverrideParseException):
         return f"'{error.override}' is not of the form key=value; see rfbench --help"
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
-        return missing(match[1])
+        return missing_key(match[1])
     return " ".join(str(error).split())
 
 
@@ -129,34 +133,18 @@ def without_hydra(config: DictConfig) -> DictConfig:
     return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
 
 
-def groups() -> list[str]:
-    return sorted(path.name for path in CONF.iterdir() if path.is_dir())
-
-
-def choices(group: str) -> dict[str, str]:
-    """The options of a group with the first comment line of each."""
-    found = {}
-    for root in roots():
-        folder = root / group
-        for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
-            lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines()[:2]]
-            about = lines[lines[0].startswith("@package")]
-            found[path.relative_to(folder).with_suffix("").as_posix()] = about
-    return found
-
-
 def known_keys() -> list[str]:
     """Root keys, group names, and group.key of every option."""
-    keys = set(groups())
+    keys = set(GROUPS)
     for path in CONF.rglob("*.yaml"):
         group = path.relative_to(CONF).parts[0] if path.parent != CONF else ""
-        if group != "experiment":
+        if group != "experiment" and group in ("", *GROUPS):
             own = {str(key) for key in own_options(path, group)} - {"defaults", "hydra", "name"}
             keys |= {f"{group}.{key}" if group else key for key in own}
     return sorted(keys | {"dataset.threshold"})
 
 
-def own_options(path: Path, group: str) -> DictConfig:
+def own_options(path: Any, group: str) -> DictConfig:
     """The options of a choice; a file that sets those of other groups too (`@package _global_`) names its own."""
     node = OmegaConf.load(path)
     assert isinstance(node, DictConfig)

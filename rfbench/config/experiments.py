@@ -1,57 +1,68 @@
-"""What an experiment adds to a command line: the overrides of its size, and of its data sets those that are at hand."""
+"""What an experiment adds to a command line: its sweep and the overrides of its size."""
 
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from rfbench.checks import InputError, require
-from rfbench.config.compose import composing, first_config, parsed
-from rfbench.datasets import load, status
+from rfbench.checks import require
+from rfbench.config.compose import compose_experiment, composing, parsed
 
 SIZES = ("quick", "normal", "full")
 
 
-def completed(overrides: list[str]) -> tuple[list[str], list[str]]:
-    """The overrides with those of the experiment's size, and what its caption tells: what is smaller or missing."""
-    if not any(word.startswith("experiment=") for word in overrides):
-        return overrides, []
+@dataclass(frozen=True)
+class Plan:
+    """The overrides of a command line, completed."""
+
+    words: list[str]
+    multirun: bool
+    experiment: str | None
+    datasets: list[str]  # of the experiment's own sweep; missing ones are left out
+    data_dir: str | None
+    download: bool
+    notes: list[str]  # for the caption: what is smaller than in the paper
+
+    def without(self, missing: Collection[str]) -> "Plan":
+        """The plan without some of the experiment's datasets."""
+        left = [name for name in self.datasets if name not in missing]
+        words = [f"dataset={','.join(left)}" if word.startswith("dataset=") else word for word in self.words]
+        notes = [*self.notes, f"missing datasets: {', '.join(missing)}"]
+        return replace(self, words=words, datasets=left, notes=notes)
+
+
+def plan(overrides: list[str], multirun: bool) -> Plan:
+    """Put the sweep of the experiment and of its size before the user's own words, which win."""
+    from hydra.types import RunMode
+
     with composing():
         given = parsed(overrides)
-        first = first_config(given)
-    require(first.size in SIZES, "size", "quick, normal or full", first.size)
+        config = compose_experiment(given)
+    require(config.size in SIZES, "size", "quick, normal or full", config.size)
     mine = {override.key_or_group for override in given}
-    added = {key: value for key, value in (first.sizes.get(first.size) or {}).items() if key not in mine}
-    swept = dict(first.hydra.sweeper.params or {}) | added
-    notes = smaller(first, swept, mine) if first.size != "full" else []
-    if "dataset" in swept and "dataset" not in mine:
-        names = [name.strip() for name in str(swept["dataset"]).split(",")]
-        missing = {name: reason for name in names if (reason := absence(name, first))}
-        if len(missing) == len(names):
-            raise InputError(f"none of its data sets is at hand: {next(iter(missing.values()))}")
-        if missing:
-            added["dataset"] = ",".join(name for name in names if name not in missing)
-            notes.append(f"not at hand: {', '.join(missing)}")
-    return [*overrides, *(f"{key}={_word(value)}" for key, value in added.items())], notes
+    swept = dict(config.hydra.sweeper.params or {}) | dict(config.sizes.get(config.size) or {})
+    added = {key: value for key, value in swept.items() if key not in mine}
+    names = str(added["dataset"]).split(",") if "dataset" in added else []
+    words = [*(f"{key}={_word(value)}" for key, value in added.items()), *overrides]
+    return Plan(
+        [*words, "hydra.sweeper.params=null"] if config.hydra.sweeper.params else words,
+        multirun or config.hydra.mode == RunMode.MULTIRUN,
+        config.hydra.runtime.choices.get("experiment"),
+        [name.strip() for name in names],
+        config.data_dir,
+        config.download,
+        smaller(config, swept, mine) if config.size != "full" else [],
+    )
 
 
-def smaller(first: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[str]:
+def smaller(config: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[str]:
     """What the paper has more of, as in `seeds 3 (paper: 10)`."""
-    wanted = {key: value for key, value in (first.sizes.get("full") or {}).items() if key not in mine}
-    now = {key: swept.get(key, OmegaConf.select(first, key)) for key in wanted}
+    wanted = {key: value for key, value in (config.sizes.get("full") or {}).items() if key not in mine}
+    now = {key: swept.get(key, OmegaConf.select(config, key)) for key in wanted}
     words = {key: [_word(one).replace("null", "all") for one in (now[key], value)] for key, value in wanted.items()}
-    told = [f"{key} {ours} (paper: {theirs})" for key, (ours, theirs) in words.items() if ours != theirs]
-    return [", ".join(told)] if told else []
-
-
-def absence(name: str, config: DictConfig) -> str:
-    """Why a data set cannot be used, or nothing."""
-    if status(name, config.data_dir) in ("embedded", "generated", "own file"):
-        return ""
-    try:
-        load({"name": name}, data_dir=config.data_dir, download=config.download)
-    except InputError as error:
-        return str(error)
-    return ""
+    differ = [f"{key} {ours} (paper: {theirs})" for key, (ours, theirs) in words.items() if ours != theirs]
+    return [", ".join(differ)] if differ else []
 
 
 def _word(value: Any) -> str:

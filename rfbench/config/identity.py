@@ -1,4 +1,9 @@
-"""Where results live: a directory named by what determines the numbers."""
+"""Where results live: directories named by what determines the numbers.
+
+outputs/<dataset-sketch-task>/<hash>/       a single run
+outputs/<experiment>/jobs/<hash>/           a job of an experiment, whose joined table lies two levels up
+outputs/sweep-<hash>/jobs/<hash>/           a job of a sweep
+"""
 
 import hashlib
 import json
@@ -27,12 +32,17 @@ def job_name(config: Mapping[str, Any]) -> str:
     return "-".join(str(config[group]["name"]) for group in ("dataset", "sketch", "task"))
 
 
-def job_directory(config: Mapping[str, Any], name: str) -> Path:
-    """outputs/<name>/<hash> below the working directory."""
-    identity = {key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None}
-    return Path.cwd() / "outputs" / name / digest(identity)
+def job_hash(config: Mapping[str, Any]) -> str:
+    """Of the values that determine the numbers."""
+    return digest({key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None})
 
 
-def sweep_directory(jobs: Iterable[Path], name: str) -> Path:
-    """Where the joined results of several jobs go."""
-    return Path.cwd() / "outputs" / name / digest(sorted(job.name for job in jobs))
+def directories(configs: Iterable[Mapping[str, Any]], experiment: str | None, sweep: bool) -> tuple[Path, list[Path]]:
+    """Where the table and the figure go, and the directory of each job."""
+    configs, outputs = list(configs), Path.cwd() / "outputs"
+    hashes = [job_hash(config) for config in configs]
+    if not (experiment or sweep):
+        single = outputs / job_name(configs[0]) / hashes[0]
+        return single, [single]
+    target = outputs / (experiment or f"sweep-{digest(sorted(set(hashes)))}")
+    return target, [target / "jobs" / name for name in hashes]

@@ -6,7 +6,8 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rfbench.config.compose import CONF, own_options, roots
+from rfbench.config.compose import own_options
+from rfbench.config.files import CONF, roots
 
 NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk", "dump", "folder")
 

@@ -7,8 +7,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from rfbench.checks import InputError, did_you_mean
-
-GROUPS = ("dataset", "kernel", "sketch", "task", "engine", "opu", "meter")
+from rfbench.registry import GROUPS
 
 
 @dataclass
@@ -42,7 +41,7 @@ def typed(config: DictConfig) -> dict[str, Any]:
     for key in map(str, config):
         if key not in known:
             raise InputError(f"no '{key}' in the config; {did_you_mean(key, known)}")
-    for group in GROUPS:
+    for group in (name for name in GROUPS if name != "experiment"):
         if not isinstance(config.get(group), DictConfig) or "name" not in config[group]:
             raise InputError(
                 f"{group} must be one of the choices that rfbench list shows; {config.get(group)} was given"

@@ -36,6 +36,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
+def joined_rows(directories: Iterable[Path]) -> list[dict[str, str]]:
+    """The rows of several jobs, each number once: jobs may share a number of features."""
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in (row for directory in directories for row in read_rows(directory / "results.csv")):
+        rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
+    return list(rows.values())
+
+
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")

@@ -43,6 +43,12 @@ def read_series(directory: Path) -> list[dict[str, str]]:
         return list(reader)
 
 
+def joined_series(directories: Iterable[Path]) -> list[dict[str, str]]:
+    """The points of several jobs, each once."""
+    points = (row for directory in directories for row in read_series(directory))
+    return list({tuple(row.values()): row for row in points}.values())
+
+
 def write_series(directory: Path, rows: Iterable[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, SERIES_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")

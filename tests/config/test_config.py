@@ -1,17 +1,23 @@
 """Every YAML composes and builds, one at a time and where it meets others."""
 
-import pytest
+from dataclasses import fields
 
-from rfbench.config.compose import choices, compose_jobs, known_keys, without_hydra
-from rfbench.config.experiments import completed
+import pytest
+from omegaconf import OmegaConf
+
+from rfbench.config.compose import compose_jobs, known_keys, without_hydra
+from rfbench.config.experiments import plan
+from rfbench.config.files import CONF, choices, root_keys
 from rfbench.config.labels import label, with_options
+from rfbench.config.schema import Root
 from rfbench.job import build_job, feature_count, plain_config
+from rfbench.registry import GROUPS
 
 CHOICES = [(group, name) for group in ("dataset", "sketch", "task", "engine", "meter") for name in choices(group)]
 
 
 def jobs(*overrides, multirun=False):
-    return [build_job(plain_config(without_hydra(config))) for config in compose_jobs(list(overrides), multirun)[0]]
+    return [build_job(plain_config(without_hydra(config))) for config in compose_jobs(list(overrides), multirun)]
 
 
 @pytest.mark.parametrize(("group", "name"), CHOICES)
@@ -28,8 +34,9 @@ def test_every_kernel_builds(name):
 
 @pytest.mark.parametrize("name", choices("experiment"))
 def test_every_experiment_is_a_sweep_that_builds(name):
-    found, sweep = compose_jobs(completed([f"experiment={name}", "size=quick"])[0], False)
-    assert sweep
+    planned = plan([f"experiment={name}", "size=quick"], False)
+    assert planned.multirun
+    found = compose_jobs(planned.words, True)
     assert len(found) > 1
     for config in found:
         build_job(plain_config(without_hydra(config)))
@@ -40,6 +47,30 @@ def test_every_choice_says_what_it_is():
         for name, about in choices(group).items():
             assert 3 <= len(about) < 110, (group, name)
             assert not about.startswith("@")
+
+
+def test_help_shows_every_root_key_with_the_default_of_the_yaml(rfbench):
+    text = rfbench("--help").stdout
+    assert set(root_keys()) == {field.name for field in fields(Root)} - set(GROUPS)
+    for key, (default, about) in root_keys().items():
+        assert f"{key}={default}" in text
+        assert about in text
+
+
+PAIRS = [path.relative_to(CONF).with_suffix("").parts for path in sorted(CONF.glob("task_*/**/*.yaml"))]
+
+
+@pytest.mark.parametrize(("group", "name"), [(parts[0], "/".join(parts[1:])) for parts in PAIRS])
+def test_what_a_task_wants_of_a_kernel_or_sketch_is_a_default_that_can_be_changed(group, name):
+    task, _, choice = name.partition("_")
+    kind = group.removeprefix("task_")
+    (wanted,) = (set(OmegaConf.load(CONF / group / f"{name}.yaml").items()),)
+    sketch = [f"sketch={choice}"] if kind == "sketch" else ["sketch=exact", f"kernel={choice}"]
+    (config,) = compose_jobs([f"task={task}", *sketch], False)
+    assert wanted <= set(config[kind].items())
+    ((key, _),) = wanted
+    (config,) = compose_jobs([f"task={task}", *sketch, f"{kind}.{key}=0.5"], False)
+    assert config[kind][key] == 0.5
 
 
 def test_known_keys_are_those_of_the_yamls():

@@ -151,7 +151,6 @@ MISTAKES = {
 def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     code = main(words.split())
     code = 2 if words.startswith("data get") else code  # which tells of others that were fetched by 1
     one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 from support import oracles
 
 from rfbench.checks import InputError
-from rfbench.config.compose import choices
+from rfbench.config.files import choices
 from rfbench.kernels import KERNELS, DotProductKernel, make_kernel
 
 CASES = {

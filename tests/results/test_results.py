@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
 
 import pytest
 from support import ROOT
 
 from rfbench.checks import InputError
-from rfbench.config.identity import NOT_IDENTITY, digest, job_directory
+from rfbench.config.identity import digest, directories, job_hash
+from rfbench.config.schema import Root
 from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
 from rfbench.storage import replace_file
 
@@ -86,13 +88,27 @@ def test_a_second_writer_is_refused_until_the_first_is_gone(tmp_path):
 
 def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config = {"degree": 3, "seeds": 5, "force": False, "engine": {"workers": 2}, "sketch": {"name": "rademacher"}}
-    here = job_directory(config, "name")
-    for key in NOT_IDENTITY:
-        assert job_directory(config | {key: "other"}, "name") == here
-    assert job_directory(config | {"degree": 4}, "name") != here
-    assert here.parent == tmp_path / "outputs" / "name"
+    names = {group: {"name": group} for group in ("dataset", "sketch", "task", "kernel", "opu", "meter", "engine")}
+    config = asdict(Root()) | names
+    here = job_hash(config)
+    free = {"seeds", "force", "data_dir", "download", "block_rows", "engine", "plot", "size", "sizes"}
+    for key in config:
+        assert (job_hash(config | {key: "other"}) == here) == (key in free), key
+    single, places = directories([config], None, False)
+    assert places == [single] == [tmp_path / "outputs" / "dataset-sketch-task" / here]
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+def test_jobs_lie_below_the_joined_table_whatever_their_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    configs = [{"degree": degree} for degree in (3, 4)]
+    target, places = directories(configs, None, True)
+    assert target.parent == tmp_path / "outputs"
+    assert target.name.startswith("sweep-")
+    assert places == [target / "jobs" / job_hash(config) for config in configs]
+    assert directories(configs[::-1], None, True) == (target, places[::-1])
+    assert directories([{"degree": 5}], None, True)[0] != target
+    assert directories(configs, "wacker/fig4_8", True)[0] == tmp_path / "outputs" / "wacker" / "fig4_8"
 
 
 SWEEP = ("-m", "dataset=digits", "sketch=rademacher,gaussian", "features=[1024,2048]", "degree=6", "seeds=12")
@@ -105,18 +121,18 @@ def test_kill_in_the_middle_of_a_sweep_then_the_same_command(tmp_path, rfbench):
     victim = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and victim.poll() is None:
-        files = list(tmp_path.glob("outputs/*-kernel_error/*/results.csv"))
+        files = list(tmp_path.glob("outputs/sweep-*/jobs/*/results.csv"))
         if files and len(read_rows(files[0])) >= 20:
             break
         time.sleep(0.01)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    left = [r for path in tmp_path.glob("outputs/*-kernel_error/*/results.csv") for r in read_rows(path)]
+    left = [r for path in tmp_path.glob("outputs/sweep-*/jobs/*/results.csv") for r in read_rows(path)]
     assert 20 <= len(left) < 2 * 2 * 12 * 4
 
     done = rfbench(*SWEEP)
     assert done.returncode == 0, done.stderr
-    (joined,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
     rows = read_rows(joined)
     trials = Counter((r["sketch"], r["features"], r["seed"], r["metric"]) for r in rows)
     assert set(trials.values()) == {1}
@@ -127,7 +143,7 @@ def test_kill_in_the_middle_of_a_sweep_then_the_same_command(tmp_path, rfbench):
     undisturbed = tmp_path / "elsewhere"
     undisturbed.mkdir()
     assert rfbench(*SWEEP, cwd=undisturbed).returncode == 0
-    (other,) = undisturbed.glob("outputs/sweep/*/results.csv")
+    (other,) = undisturbed.glob("outputs/sweep-*/results.csv")
     numbers = [
         {(r["sketch"], r["features"], r["seed"], r["metric"]): r["value"] for r in read_rows(path) if r["unit"] != "s"}
         for path in (joined, other)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import zoo
 
-from rfbench.config.compose import choices
+from rfbench.config.files import choices
 from rfbench.sketches import SKETCHES
 from rfbench.sketches.base import CHUNK
 

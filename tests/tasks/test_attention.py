@@ -1,7 +1,6 @@
 """Attention by features against the softmax of a textbook and the dense form of the same features."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -121,7 +120,7 @@ def test_the_command_draws_maps_beside_each_other(rfbench, tmp_path, heads):
     assert done.returncode == 0, done.stderr
     for word in ("rel_output", "bert-head0(prepare=[unit_norm])", "maps.png"):
         assert word in done.stdout
-    (path,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (path,) = tmp_path.glob("outputs/sweep-*/results.csv")
     assert len(read_rows(path)) == 2 * 2 * 5
     assert len(list(tmp_path.rglob("maps.png"))) == 3
 
@@ -149,7 +148,6 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     np.savez(tmp_path / "huge.npz", Q=100 * ones((4, 3)), K=100 * ones((4, 3)))
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     code = main(["task=attention", *words.split()])
     one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/*/*"))

@@ -3,7 +3,6 @@
 import csv
 import json
 import subprocess
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter, sleep
@@ -166,7 +165,6 @@ def test_the_crossing_is_the_last_one():
 def run(tmp_path, monkeypatch, capsys):
     """The command in this process, on a machine that has no counters."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
 
     def call(*words):
         code = main(["task=projection", "task.seconds=0", f"meter.root={tmp_path}", "seeds=2", *words])

@@ -5,7 +5,7 @@ import pytest
 from support import zoo
 from support.trial import make_trial, measured
 
-from rfbench.config.compose import choices
+from rfbench.config.files import choices
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local

@@ -47,8 +47,6 @@ class KID(Task):
     name = "kid"
     x: str | None = None  # two .npy files, which datasets/pair.py makes the data set
     y: str | None = None
-    gamma: float | str = "1/d"  # what conf/kernel/polynomial.yaml takes
-    p_min: int = 10  # what conf/sketch/optimized_maclaurin.yaml takes
     exact_degree: int | str = "auto"
     resamples: int = 20
     subsets: int = 100

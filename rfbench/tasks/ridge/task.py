@@ -10,7 +10,6 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Columns, Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
-from rfbench.kernels.base import VALIDATION
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
@@ -37,8 +36,6 @@ class Ridge(Task):
     solver: str = "auto"
     tolerance: float = 1e-4
     validation: float = 0.1
-    length_scale: float | str = VALIDATION  # what conf/kernel/gaussian.yaml takes
-    bias: float | str = VALIDATION  # what conf/kernel/optical.yaml takes
 
     def __post_init__(self) -> None:
         good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf

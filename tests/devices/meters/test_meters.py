@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from time import perf_counter, sleep
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from rfbench.checks import InputError
 from rfbench.cli import main
-from rfbench.config.compose import choices, compose_jobs, without_hydra
+from rfbench.config.files import choices, compose_jobs, without_hydra
 from rfbench.config.identity import job_directory
 from rfbench.config.schema import typed
 from rfbench.devices.meters import METERS, Absent, make_meter
@@ -180,7 +179,6 @@ def test_wrong_options_are_one_sentence(options, wanted):
 
 def test_a_run_without_a_meter_has_an_empty_cell_with_a_reason(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     words = ["meter=rapl", f"meter.root={tmp_path}", "features=64", "seeds=2", "task.rows=20"]
     assert main(words) == 0
     reason = f"rapl: there is no energy counter of a processor in {tmp_path}"

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -114,7 +113,6 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
         np.save(tmp_path / f"{name}.npy", np.ones(shape))
     (tmp_path / "words.csv").write_text("a,b\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     code = main(["task=kid", *words.split()])
     one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/*/*"))

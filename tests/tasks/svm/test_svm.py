@@ -1,7 +1,6 @@
 """Support vector machines against scikit-learn's on the same features, and the command."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -156,7 +155,7 @@ def test_the_command(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
     for word in ("accuracy", "error", "transform [s]", "fit [s]", "predict [s]", "compressive_rff"):
         assert word in done.stdout
-    (path,) = tmp_path.glob("outputs/sweep/*/results.csv")
+    (path,) = tmp_path.glob("outputs/sweep-*/results.csv")
     found = read_rows(path)
     assert len(found) == 2 * (5 * (2 + 2) + 4)
     assert {row["status"] for row in found} == {"ok"}
@@ -178,7 +177,6 @@ MISTAKES = {
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     code = main(["task=svm", *words.split()])
     one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/*/*"))

@@ -1,0 +1,39 @@
+"""The folders of YAML files: where they are, which choices they hold, and the comments that explain them."""
+
+import re
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from rfbench.registry import GROUPS
+from rfbench.storage import cache_dir
+
+PACKAGE = Path(__file__).resolve().parent.parent
+# Inside the package in a wheel, beside it in a checkout.
+CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (path / "config.yaml").exists())
+
+
+def roots() -> list[Path]:
+    """Folders of configs: ours, those of `rfbench data add`, and packages named by entry points in rfbench.conf."""
+    plugins = [find_spec(point.value) for point in entry_points(group="rfbench.conf")]
+    places = [Path(place) for spec in plugins if spec for place in spec.submodule_search_locations or ()]
+    return [CONF, *(path for path in (cache_dir() / "conf", *places) if path.is_dir())]
+
+
+def choices(group: str) -> dict[str, str]:
+    """The options of a group with the first comment line of each."""
+    found = {}
+    for root in roots():
+        folder = root / group
+        for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
+            lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines()[:2]]
+            about = lines[lines[0].startswith("@package")]
+            found[path.relative_to(folder).with_suffix("").as_posix()] = about
+    return found
+
+
+def root_keys() -> dict[str, tuple[str, str]]:
+    """The keys of config.yaml that are no group, each with its default and its comment."""
+    text = (CONF / "config.yaml").read_text(encoding="utf-8")
+    found = re.findall(r"^(\w+): +(\S.*?) *# (.+)$", text, re.MULTILINE)
+    return {key: (default, about) for key, default, about in found if key not in GROUPS}

@@ -1,0 +1,84 @@
+"""One job: what it may look at, and what it keeps beside its numbers."""
+
+import json
+
+import numpy as np
+
+from rfbench import job
+from rfbench.datasets.base import Dataset, InMemory
+from rfbench.results import manifest
+from rfbench.results.pictures import MAPS, read_pictures
+from rfbench.results.rows import read_rows
+from rfbench.sketches.wrappers import Affine
+
+WORDS = ("features=64", "seeds=1")
+
+
+def test_a_sketch_is_fitted_to_training_rows_only(rfbench, monkeypatch):
+    """The rows carry their number in the first column; those of the test part never reach `adapt`."""
+    seen, adapt = [], Affine.adapt
+
+    def spy(self, X, D):
+        seen.append(X.copy())
+        return adapt(self, X, D)
+
+    monkeypatch.setattr(Affine, "adapt", spy)
+    rows = np.arange(300.0)[:, None] + [0.25, 0.5]
+
+    def load(config, **_):
+        return Dataset("numbered", InMemory(rows), InMemory(np.zeros(300)), None, n_train=200)
+
+    monkeypatch.setattr("rfbench.run.load", load)
+    assert rfbench(*WORDS, "dataset.prepare=[]").returncode == 0
+    (X,) = seen
+    assert len(X) == 200
+    assert X[:, 0].max() < 200
+
+
+def test_what_earlier_seeds_learned_stays_in_run_json(rfbench, tmp_path):
+    for seeds in (1, 2):
+        words = ("sketch=optimized_maclaurin", "kernel=gaussian", "dataset=wine", "features=64", f"seeds={seeds}")
+        assert rfbench(*words).returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/run.json")
+    learned = json.loads(path.read_text())["learned"]
+    for seed in (0, 1):
+        assert f"gaussian kernel, seed {seed}" in learned
+        assert any(key.endswith(f"64 features, seed {seed}") for key in learned)
+
+
+def test_pictures_are_those_of_the_first_seed(rfbench, tmp_path):
+    errors = {}
+    for seeds in ("[0,1]", "[1,0]"):
+        (tmp_path / seeds).mkdir()
+        words = ("task=attention", "task.length=64", "task.columns=8", "features=32", f"seeds={seeds}")
+        assert rfbench(*words, cwd=tmp_path / seeds).returncode == 0
+        (directory,) = (tmp_path / seeds).glob("outputs/*/*")
+        (shown,) = (key.error for key in read_pictures(directory, MAPS) if key.sketch != "exact")
+        rows = read_rows(directory / "results.csv")
+        of = {r["seed"]: float(r["value"]) for r in rows if r["metric"] == "rel_frobenius"}
+        errors[seeds] = shown == of[seeds[1]], shown == of[seeds[3]]
+    assert set(errors.values()) == {(True, False)}
+
+
+def test_one_job_is_built_once_and_asks_git_once(rfbench, monkeypatch):
+    built, asked, build, run = [], [], job.build_job, manifest.subprocess.run
+    monkeypatch.setattr(job, "build_job", lambda plain: built.append(1) or build(plain))
+    monkeypatch.setattr(manifest.subprocess, "run", lambda *a, **k: asked.append(1) or run(*a, **k))
+    manifest.git_state.cache_clear()
+    assert rfbench(*WORDS).returncode == 0
+    assert (len(built), len(asked)) == (1, 1)
+
+
+def test_finished_jobs_of_another_command_are_reused(rfbench, tmp_path):
+    assert rfbench(*WORDS, "sketch=rademacher").returncode == 0
+    (single,) = tmp_path.glob("outputs/*/*/results.csv")
+    done = rfbench("-m", *WORDS, "sketch=rademacher,gaussian")
+    assert done.returncode == 0, done.stderr
+    (again,) = tmp_path.glob(f"outputs/sweep-*/jobs/{single.parent.name}/results.csv")
+    assert again.read_text() == single.read_text()  # also its times: nothing was computed again
+
+
+def test_an_option_that_only_the_jobs_of_a_sweep_have(rfbench):
+    done = rfbench("-m", "sketch=rff,orf", "kernel.length_scale=1.0", *WORDS)
+    assert done.returncode == 0, done.stderr
+    assert "gaussian(length_scale=1.0) kernel" in done.stdout
