@@ -2,54 +2,62 @@
 PYTHON ?= python3
 VENV ?= .venv
 READY = $(VENV)/.ready
-OPU = $(VENV)/.opu
+DEV = $(VENV)/.dev
+PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+PYTEST = $(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-quick bench-gp paper paper-quick clean
+.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick clean
 
-help:  ## what there is to make
+help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable .
 	@touch $@
 
 # lightonml asks for a numexpr that has no wheel for a current Python; the plugin brings what it needs.
-$(OPU): $(READY) plugins/rfbench-lightonml/pyproject.toml
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable plugins/rfbench-lightonml
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps lightonml==1.4.3
+$(DEV): $(READY) $(wildcard plugins/*/pyproject.toml)
+	$(PIP) --editable '.[dev]' $(patsubst %/pyproject.toml,--editable %,$(wildcard plugins/*/pyproject.toml))
+	$(PIP) --no-deps lightonml==1.4.3
 	@touch $@
 
-demo: $(READY)  ## the default experiment on embedded data
+demo: $(READY)  ## compare four sketches on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
 
-test: $(READY) $(OPU)  ## the tests (ARGS='-k name' for some of them)
-	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+test: $(DEV)  ## the tests but the slow ones (ARGS='-k name' for some of them)
+	$(PYTEST) -m 'not slow' $(ARGS)
 
-lint: $(READY)  ## ruff and mypy
+test-fast: $(DEV)  ## the tests that answer within seconds
+	$(PYTEST) -m 'not slow and not medium' $(ARGS)
+
+test-slow: $(DEV)  ## the slow tests, which only CI runs
+	$(PYTEST) -m slow $(ARGS)
+
+lint: $(DEV)  ## ruff and mypy
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-bench: $(READY)  ## speed against scikit-learn, a matrix product and LAPACK (ARGS='--docs docs' renews docs/speed.md)
+bench: $(DEV)  ## speed against scikit-learn, a matrix product and LAPACK (ARGS='--docs docs' renews docs/speed.md)
 	$(VENV)/bin/python bench/speed.py $(ARGS)
 
-bench-quick: $(READY)  ## the same of some sketches, in under three minutes
+bench-quick: $(DEV)  ## the same for some sketches, in under three minutes
 	$(VENV)/bin/python bench/speed.py --quick
 
-bench-gp: $(READY)  ## Gaussian processes against syrk and LAPACK
+bench-gp: $(DEV)  ## Gaussian processes against syrk and LAPACK
 	$(VENV)/bin/python bench/processes.py $(ARGS)
 
 # An experiment of a paper: fig-wacker-4.8 is conf/experiment/wacker/fig4_8.yaml, table-wacker-D.1 is tableD_1.yaml.
 # PAPER=full has the papers' sizes, PAPER=quick embedded data and small ones.
 PAPER ?= normal
 TRUTH ?=
-# What the thesis took from Ohana et al. is run once.
+# The thesis repeats results of Ohana et al.; they run once.
 SAME = wacker/fig6_2 wacker/fig6_3 wacker/table6_1
 EXPERIMENTS = $(filter-out $(SAME),$(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml)))
-# Jobs run side by side, but those that measure time have the machine to themselves.
+# Jobs run side by side, except those that measure time.
 LAUNCHER ?= joblib
 TIMED = wacker/fig4_6 ohana/fig3 brault/fig2 brault/fig5
 
@@ -59,7 +67,7 @@ fig-%: $(READY)  ## a figure of a paper, such as fig-wacker-4.8 (PAPER=full for 
 table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/table$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
 
-paper: $(READY)  ## every experiment, what is finished is found again; then ours beside the published numbers
+paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers beside the published ones
 	@failed=; for name in $(EXPERIMENTS); do \
 	  case " $(TIMED) " in *" $$name "*) how=basic;; *) how=$(LAUNCHER);; esac; echo "== $$name"; \
 	  $(VENV)/bin/rfbench experiment=$$name size=$(PAPER) hydra/launcher=$$how $(ARGS) || failed="$$failed $$name"; \
