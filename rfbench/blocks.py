@@ -1,4 +1,4 @@
-"""Row ranges that cover 0..n exactly once, and buffers that are used again for each of them."""
+"""Row ranges that cover 0..n exactly once, and buffers that are reused for each of them."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ def spans(n: int, size: int, first: int = 0) -> Iterator[slice]:
 
 
 def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The same rows in blocks of one size, the last shorter."""
+    """The same rows in blocks of one size; the last may be shorter."""
     held: list[tuple[np.ndarray, np.ndarray]] = []
     have = 0
     for block in blocks:
@@ -34,9 +34,9 @@ def regrouped(blocks: Iterable[tuple[np.ndarray, np.ndarray]], size: int) -> Ite
 
 
 def scratch(role: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """This thread's buffer for a role, with whatever was left in it.
+    """This thread's buffer for a role; its content is arbitrary.
 
-    Fresh pages cost more than the arithmetic done on them, so the largest buffer of a role is kept.
+    Fresh pages cost more than the arithmetic done on them, so each role keeps its largest buffer.
     """
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
@@ -51,7 +51,7 @@ def columns_of(X: np.ndarray, dtype: Any) -> np.ndarray:
     n, d = X.shape
     columns = scratch("columns", (d, n), dtype)
     if X.strides[0] > X.strides[1]:
-        # Rows that are a power of two apart fall on the same few lines of the cache; some columns more part them.
+        # Rows a power of two apart share a few lines of the cache; some more columns keep them apart.
         rows = scratch("rows", (n, d + 16), X.dtype)[:, :d]
         rows[...] = X
         X = rows

@@ -1,4 +1,4 @@
-"""Components by name: built in, or from other distributions by entry points."""
+"""Components by name: built in, or added by other distributions through entry points."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ GROUPS = {
 
 
 def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
-    """The component of that name, or a sentence with the nearest one."""
+    """The component of that name, or an error that names the nearest one."""
     if name in built_in:
         return built_in[name]
     plugins = {point.name: point for point in entry_points(group=GROUPS[kind][1])}
@@ -32,7 +32,7 @@ def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
 
 
 def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """Call a constructor with a config's options; one that it does not know or of another type is refused."""
+    """Call a constructor with the options of a config; unknown options and wrong types are refused."""
     known = inspect.signature(make, eval_str=True).parameters
     for key, value in options.items():
         if key not in known:

@@ -1,4 +1,4 @@
-"""The only source of randomness: a generator named by what its numbers may depend on."""
+"""The only source of randomness: generators named by what their numbers may depend on."""
 
 import hashlib
 
@@ -6,6 +6,6 @@ import numpy as np
 
 
 def rng_for(seed: int, *names: object) -> np.random.Generator:
-    """A generator that depends on the seed and the names, on any machine, and on nothing else."""
+    """A generator that depends on the seed and the names and on nothing else, on any machine."""
     digest = hashlib.blake2b(repr([str(name) for name in names]).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest, "<u4").tolist()])

@@ -1,4 +1,4 @@
-"""run.json: what was run, with what, on what."""
+"""run.json: what was run, with which versions, on which machine."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from rfbench.storage import replace_file
 
 
 class Manifest:
-    """The run.json of a job; a job that goes on adds to what it had learned before."""
+    """The run.json of a job; a resumed job adds to what it learned before."""
 
     def __init__(self, directory: Path, config: Mapping[str, Any]) -> None:
         self.path, self.config, self.start = directory / "run.json", config, perf_counter()
@@ -49,12 +49,12 @@ class Manifest:
 
 
 def learned_lines(directory: Path) -> list[str]:
-    """What kernel and sketch took from the training rows of the first seed, a line each."""
+    """What kernel and sketch learned from the training rows of the first seed, a line each."""
     path = directory / "run.json"
     manifest = json.loads(path.read_text()) if path.exists() else {}
     first: dict[str, str] = {}
     for key, facts in manifest.get("learned", {}).items():
-        short = {name: value for name, value in facts.items() if not isinstance(value, list)}  # matrices stay there
+        short = {name: value for name, value in facts.items() if not isinstance(value, list)}  # no matrices
         words = "; ".join(f"{name} {_plain(value)}" for name, value in short.items())
         first.setdefault(key.partition(", seed")[0], f"{key}: {words}" if words else "")
     return [line for line in first.values() if line]
@@ -67,8 +67,8 @@ def _plain(value: Any) -> str:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has had resident."""
-    with suppress(OSError, ValueError, StopIteration):  # getrusage tells at least what its parent had
+    """The peak resident memory of this process."""
+    with suppress(OSError, ValueError, StopIteration):  # getrusage includes what the parent process had
         lines = Path("/proc/self/status").read_text().splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

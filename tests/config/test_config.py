@@ -42,6 +42,11 @@ def test_every_experiment_is_a_sweep_that_builds(name):
         build_job(plain_config(without_hydra(config)))
 
 
+def test_the_engine_gets_its_options():
+    (job,) = jobs("block_rows=50", "engine.workers=3")
+    assert (job.engine.block_rows, job.engine.workers) == (50, 3)
+
+
 def test_every_choice_says_what_it_is():
     for group in ("dataset", "sketch", "kernel", "task", "meter", "experiment"):
         for name, about in choices(group).items():
