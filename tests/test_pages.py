@@ -1,0 +1,285 @@
+"""Every command on every page runs and prints what the page shows; every link and every list is complete.
+
+The commands of one code block, and those in the text and tables of one page, run in order in one directory.  In a
+`console` block the output is compared too.  `python tests/test_pages.py` writes the outputs, and the figures shown
+below them, anew.
+"""
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from support import ROOT
+
+from rfbench.cli import main
+from rfbench.config.compose import CONF, choices
+
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "outputs" / "README.md")
+}
+CONSOLE = re.compile(r'^```console\n(.*?)^```\n(?:\n!\[[^\]]*\]\((\S+)(?: "(\S+)")?\))?', re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`((?:rfbench|make) [^`]+)`")
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]\d+)?")
+MAY_LACK = "data extract"  # needs a plugin: without it the command must name the way to install it
+SLOW = re.compile(r"experiment=|dataset=mnist|launcher=")
+
+
+def shown_in(block):
+    """(command, output) of every command of a console block."""
+    return [tuple(part.split("\n", 1)) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+
+
+def commands_in(block):
+    lines = block.replace("\\\n", " ").splitlines()
+    return [command for line in lines if (command := line.partition("  #")[0].strip()) and command[0] != "#"]
+
+
+SHOWN = [
+    pytest.param(
+        shown_in(block), id=f"{page}: {block.split('$ ')[1].splitlines()[0]}", marks=[pytest.mark.slow] * bool(SLOW.search(block))
+    )
+    for page, text in PAGES.items()
+    for block, *_ in CONSOLE.findall(text)
+]
+LISTED = [(page, commands_in(block)) for page, text in PAGES.items() for block in SHELL.findall(text)]
+LISTED += [(page, INLINE.findall(CONSOLE.sub("", SHELL.sub("", text)))) for page, text in PAGES.items()]
+SESSIONS = [
+    pytest.param(ours, id=f"{page}: {ours[0]}", marks=[pytest.mark.slow] * any(map(SLOW.search, ours)))
+    for page, commands in LISTED
+    if (ours := [command for command in commands if command.split()[0] == "rfbench"])
+]
+OTHERS = sorted({command for _, commands in LISTED for command in commands if not command.startswith("rfbench")})
+
+
+@pytest.fixture
+def directory(tmp_path, monkeypatch):
+    """An empty cache, and a working directory with the files that the pages mention."""
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    user_files(tmp_path)
+    return tmp_path
+
+
+def user_files(directory):
+    rows = "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
+    (directory / "measurements.csv").write_text(f"a,b,yield\n{rows}")
+    for seed, name in enumerate(("real", "fake")):
+        np.save(directory / f"{name}.npy", np.random.default_rng(seed).standard_normal((1200, 16)))
+    (directory / "text.txt").write_text("A sketch is a random map whose inner products estimate a kernel.\n")
+
+
+def run(command):
+    """Exit code, standard output and errors of a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main(shlex.split(command)[1:])
+        except SystemExit as end:  # argparse, after --help
+            code = end.code or 0
+    return code, out.getvalue(), err.getvalue()
+
+
+def cells(text):
+    """The words of an output: the cells of a table but those of seconds, joules and watts, and other lines as a whole."""
+    lines, kept = text.splitlines(), []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        rule = following if following.startswith("──") else ""
+        if rule:
+            spans = [match.span() for match in re.finditer("─+", rule)]
+            kept = [(a, b) for a, b in spans if not re.search(r"\[[sJW]\]$", line[a:b].strip())]
+            gap = slice(spans[0][1], spans[1][0])
+        if kept and line.strip() and not line[gap].strip():
+            yield from (line[a:b].strip("─ ") for a, b in kept)
+        else:
+            kept = []
+            yield re.sub(r"[\d.e-]+( ± [\d.e-]+)? s\b", "… s", re.sub(r"\b[0-9a-f]{12}\b", "…", line))
+
+
+def same(shown, printed):
+    """Equal, or numbers that the rounding of another processor may move; spreads have two digits only."""
+    if NUMBER.sub("#", shown) != NUMBER.sub("#", printed):
+        return False
+    numbers = [[float(number) for number in NUMBER.findall(text)] for text in (shown, printed)]
+    return numbers[0] == pytest.approx(numbers[1], rel=0.1 if "±" in shown else 0.01)
+
+
+def test_there_is_something_to_run():
+    assert len(SHOWN) >= 15
+    assert sum(len(commands) for _, commands in LISTED) >= 80
+    assert {"make demo", "make test"} <= set(OTHERS)
+
+
+def test_the_readme_is_short():
+    assert len(PAGES["README.md"].splitlines()) <= 150
+    assert len(PAGES["CONTRIBUTING.md"].splitlines()) <= 70
+
+
+@pytest.mark.parametrize("session", SHOWN)
+def test_shown_output_is_real(session, directory, request):
+    for command, output in session:
+        if "mnist" in command:
+            request.getfixturevalue("data_dir")
+        code, out, err = run(command)
+        pairs = zip(cells(output), cells(out if code == 0 else err), strict=True)
+        assert [pair for pair in pairs if not same(*pair)] == [], command
+
+
+def test_a_changed_output_is_noticed():
+    """Negative control of the comparison above."""
+    shown = "sketch  error        time [s]\n──────  ───────────  ────────\nrff     0.1 ± 0.02   0.003\n\nexact 0.02 s\n"
+    for changed, alike in (
+        (shown.replace("0.003", "0.009").replace("0.02 s", "0.05 s"), True),
+        (shown.replace("0.1 ±", "0.2 ±"), False),
+        (shown.replace("rff", "orf"), False),
+        (shown.replace("exact", "block"), False),
+    ):
+        assert all(same(*pair) for pair in zip(cells(shown), cells(changed), strict=True)) == alike
+
+
+@pytest.mark.parametrize("session", SESSIONS)
+def test_listed_commands_run(session, directory, request):
+    if any("mnist" in command for command in session):
+        request.getfixturevalue("data_dir")
+    for command in session:
+        code, _, err = run(command)
+        assert code == 0 or (MAY_LACK in command and "pip install" in err), (command, err)
+
+
+def test_make_targets_exist():
+    targets = {word for command in OTHERS if command.startswith("make ") for word in command.split()[1:]}
+    done = subprocess.run(["make", "-n", "-C", str(ROOT), *targets], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["make demo", "make test"])
+def test_make_targets_run(command, tmp_path):
+    """In this environment, not a new one; `make test` runs one file, since this test is part of the suite."""
+    arguments = ["ARGS=tests/kernels/test_kernels.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
+    environment = Path(sys.executable).parent.parent
+    ready = environment / ".ready"
+    if not ready.exists():
+        pytest.skip("not in the environment that make sets up")
+    call = ["make", "-C", str(ROOT), command.split()[1], f"VENV={environment}", *arguments, "-o", str(ready)]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "kernel_error" in done.stdout or " passed" in done.stdout
+
+
+def test_help_is_the_default_of_make():
+    done = subprocess.run(["make", "-C", str(ROOT)], capture_output=True, text=True)
+    for target in ("demo", "test", "lint", "bench", "clean"):
+        assert f"make {target}" in done.stdout
+
+
+def test_installable_parts_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for command in filter(lambda command: command.startswith("pip install"), OTHERS):
+        for word in shlex.split(command)[2:]:
+            assert not word.startswith("./") or (ROOT / word / "pyproject.toml").is_file(), command
+            assert set(re.findall(r"(?<=\[)[\w,]+(?=\])", word)) <= set(extras), command
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)", PAGES[page]):
+        path, _, anchor = target.partition("#")
+        if path.startswith("http"):
+            continue
+        found = (ROOT / page).parent / path if path else ROOT / page
+        assert found.exists(), target
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads], target
+
+
+def test_images_are_small():
+    images = list((ROOT / "docs" / "images").iterdir())
+    assert len(images) <= 12
+    assert max(path.stat().st_size for path in images) < 60_000
+
+
+def section(page, title):
+    """The text below a heading."""
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGES[page], re.MULTILINE | re.DOTALL)
+    assert match, f"{page} has no section '{title}'"
+    return match[1]
+
+
+@pytest.mark.parametrize("task", choices("task"))
+def test_every_option_of_a_task_is_explained(task):
+    from omegaconf import OmegaConf
+
+    options = OmegaConf.load(CONF / "task" / f"{task}.yaml")
+    options = options.get("task", options)
+    text = section("docs/tasks.md", task)
+    for option in set(options) - {"name", "defaults"}:
+        assert f"`task.{option}" in text, option
+
+
+@pytest.mark.parametrize(
+    ("group", "page"),
+    [
+        ("sketch", "docs/sketches.md"),
+        ("kernel", "docs/sketches.md"),
+        ("dataset", "docs/data.md"),
+        ("opu", "docs/devices.md"),
+        ("meter", "docs/devices.md"),
+    ],
+)
+def test_every_choice_is_on_its_page(group, page):
+    assert [name for name in choices(group) if "/" not in name and f"`{name}`" not in PAGES[page]] == []
+
+
+def test_every_cited_work_is_among_the_references():
+    """Cited as [Surname … year] or Surname et al. year, in code, configs and pages."""
+    places = (*(ROOT / "rfbench").rglob("*.py"), *CONF.rglob("*.yaml"), *(ROOT / "docs").glob("*.md"))
+    name = r"[A-Z][\w'’-]+"
+    cited = re.compile(rf"({name})(?:(?:, {name})*,? (?:and|&) {name}|(?:, {name})+| et al\.)? \(?((?:19|20)\d\d)\b")
+    references = PAGES["docs/references.md"]
+    missing = {
+        match.groups()
+        for path in places
+        for match in cited.finditer(path.read_text(encoding="utf-8"))
+        if not re.search(rf"{match[1]}[^\n]*(\n  [^\n]*)*{match[2]}", references)
+    }
+    assert missing == set()
+
+
+def renew():
+    """Rewrite the outputs shown on all pages, and the images below them."""
+    from PIL import Image
+
+    for page, text in PAGES.items():
+
+        def renewed(match, page=page):
+            with TemporaryDirectory() as scratch, chdir(scratch):
+                os.environ["RFBENCH_CACHE"] = f"{scratch}/cache"
+                user_files(Path(scratch))
+                block = ""
+                for command, _ in shown_in(match[1]):
+                    code, out, err = run(command)
+                    block += f"$ {command}\n{out if code == 0 else err}"
+                if match[2]:
+                    results = re.findall(r"^(outputs/\S+): ", out, re.MULTILINE)[-1]
+                    image = Image.open(Path(results, match[3] or "figure.png")).convert("RGB")
+                    image.thumbnail((1000, 1000))
+                    image.quantize(48).save((ROOT / page).parent / match[2], optimize=True)
+            return match[0].replace(match[1], block)
+
+        fresh = CONSOLE.sub(renewed, text)
+        (ROOT / page).write_text(fresh, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    renew()
