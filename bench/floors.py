@@ -1,12 +1,12 @@
-"""Whole tasks against the BLAS and LAPACK calls that they cannot do without, timed in the same process, turn by turn.
+"""Whole tasks against the BLAS and LAPACK calls that they cannot avoid, timed alternately in one process.
 
 kernel_error  exact and estimated kernel matrix     one product of rows in double, one of features in single precision
 gpr, ridge    one Gram matrix, one system           syrk, one Cholesky factor
 gpc           ten classes                           syrk, ten Cholesky factors
 kid           sums of features                      the features alone
 
-fit_over_floor is of fitting alone, which is all that the floor of a Gaussian process or a ridge has: to predict the
-variance of ten classes at a row costs as much again as adding ten rows to the Gram matrix.
+fit_over_floor compares fitting alone, since the floor of a Gaussian process or a ridge regression contains nothing else:
+to predict the variance of ten classes at one row costs as much as to add ten rows to the Gram matrix.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""How the time of ctr_tensorsrht and its real twin grows: one of n, D, d, p doubled, and the exponent that shows.
+"""How the time of ctr_tensorsrht and its real twin grows when n, D, d or p doubles, and the exponent.
 
-over_copies    time over that of copying the output p times, on as many threads
+over_copies    time divided by that of p copies of the output, with as many threads
 """
 
 from collections.abc import Callable

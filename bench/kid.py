@@ -1,12 +1,12 @@
 """Kernel Inception Distance by sketch, against the features alone and against 100 subsets of 1000 rows.
 
-over_features   time of a single draw, rows read and sums taken, over that of its features alone
-times_protocol  how many times faster a draw of many is than 100 subsets of 1000 in single precision
-std_ratio       standard deviation over the subsets, over that of a draw
-at_equal_time   the same, of the mean of as many subsets as the time of a draw allows
-z               of the mean of the draws against the exact value, with --exact
+over_features   time of a single draw, including reading and summing, divided by that of its features alone
+times_protocol  how many times faster one of many draws is than 100 subsets of 1000 rows in single precision
+std_ratio       standard deviation of the subsets divided by that of a draw
+at_equal_time   the same for the mean of as many subsets as fit into the time of a draw
+z               mean of the draws minus the exact value, in standard errors (--exact)
 
-Absolute times mean nothing on a shared machine: the best of several turns is compared, but for many draws, of one turn.
+Absolute times mean nothing on a shared machine: the best of several turns counts, except for many draws, which have one.
 """
 
 import argparse
@@ -95,12 +95,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--x", type=Path, help="two .npy files (default: 10,000 x 2048 drawn numbers of each)")
     parser.add_argument("--y", type=Path)
-    parser.add_argument("--sketches", default="tensorsrht,ctr_tensorsrht,tensorsketch", help="names, with commas")
+    parser.add_argument(
+        "--sketches", default="tensorsrht,ctr_tensorsrht,tensorsketch", help="names, separated by commas"
+    )
     parser.add_argument("--features", type=int, default=4096)
     parser.add_argument("--degree", type=int, default=3)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--exact", action="store_true", help="the exact value too, of all pairs of rows")
+    parser.add_argument("--exact", action="store_true", help="also compute the exact value, over all pairs of rows")
     options = parser.parse_args()
     if options.draws < 2:
         parser.error("a deviation wants at least 2 draws")

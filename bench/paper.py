@@ -1,7 +1,6 @@
-"""docs/paper.md and docs/paper/ from what `make paper` left: verdicts and seconds of every figure, and its numbers.
+"""Renews docs/paper.md and docs/paper/ after `make paper`: verdicts, seconds and numbers of every figure.
 
-Seconds are the sum over the runs of an experiment.  Its numbers are means and deviations to four digits; the points of
-curves, hundreds to a figure, are left out.
+Seconds are the sum over the jobs of an experiment, numbers are means and standard deviations to four digits.
 """
 
 import argparse
@@ -15,19 +14,18 @@ import pandas as pd
 
 from rfbench.storage import replace_file
 
-POINT = r"_[a-z]?\d{3,}$"
 SILENT = "runs; nothing published to compare with"
 
 
 def seconds(directory: Path) -> str:
-    runs = [json.loads(path.read_text()) for path in directory.glob("*/run.json")]
-    total = sum(run["seconds"] for run in runs)
-    whole = any(directory.glob("*/figure.png"))
-    return f"{total:.0f}{'' if whole else ', not to the end'}" if runs else ""
+    jobs = [json.loads(path.read_text()) for path in directory.glob("jobs/*/run.json")]
+    total = sum(job["seconds"] for job in jobs)
+    finished = (directory / "figure.png").exists()
+    return f"{total:.0f}{'' if finished else ', unfinished'}" if jobs else ""
 
 
 def verdicts(figure: str, cells: list[dict[str, str]]) -> str:
-    """Of a figure, whatever its part: Fig. 2(b) is of Fig. 2."""
+    """Counts of the verdicts on a figure and its parts: Fig. 2(b) belongs to Fig. 2."""
     pattern = re.escape(figure.partition(",")[0]) + r"(\(\w\))?"
     sources = (re.split(r", (?=[TOCB] )", cell["source"]) for cell in cells)
     own = [any(re.fullmatch(pattern, name) for name in names) for names in sources]
@@ -36,7 +34,7 @@ def verdicts(figure: str, cells: list[dict[str, str]]) -> str:
 
 
 def renewed(line: str, outputs: Path, cells: list[dict[str, str]]) -> str:
-    """A line of the table with its verdicts and seconds; any other line as it is."""
+    """A line of the table with new verdicts and seconds; any other line unchanged."""
     command = re.match(r"\| ([TOCB] [^|]+) \| `make (fig|table)-(\w+)-([\w.]+)` \| ([^|]+) \|", line)
     if not command:
         return line
@@ -47,14 +45,10 @@ def renewed(line: str, outputs: Path, cells: list[dict[str, str]]) -> str:
 
 
 def keep(experiment: Path, docs: Path) -> None:
-    """The summary of the last whole run of an experiment."""
-    whole = [path for path in experiment.glob("*/summary.csv") if not path.with_name("run.json").exists()]
-    newest = max(whole or experiment.glob("*/summary.csv"), key=lambda path: path.stat().st_mtime, default=None)
-    if newest:
-        table = pd.read_csv(newest)
-        table = table[~table["metric"].str.contains(POINT)]
+    """Copy the summary of an experiment."""
+    if (summary := experiment / "summary.csv").exists():
         name = docs / experiment.parent.name / f"{experiment.name}.csv"
-        replace_file(name, table.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
+        replace_file(name, pd.read_csv(summary).to_csv(index=False, float_format="%.4g", lineterminator="\n"))
 
 
 def main() -> None:
@@ -69,8 +63,8 @@ def main() -> None:
     replace_file(page, "\n".join(renewed(line, options.outputs, cells) for line in lines) + "\n")
     judged = [line for line in text.splitlines(keepends=True) if ",not computed," not in line]
     replace_file(options.docs / "paper" / "compare.csv", "".join(judged))
-    for experiment in options.outputs.glob("*/*/"):
-        keep(experiment, options.docs / "paper")
+    for jobs in options.outputs.glob("*/*/jobs/"):
+        keep(jobs.parent, options.docs / "paper")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Gaussian processes against their BLAS floor, timed in the same process, turn by turn.
+"""Gaussian processes against their BLAS floor, timed alternately in one process.
 
-classes        features and Gram matrices of ten classes over those of one
-gram           accumulation of the Gram matrix over a plain syrk of the same rows and features, on as many threads
-cholesky       factorisation by tiles over that of LAPACK, on as many threads
+classes        features and Gram matrices of ten classes divided by those of one
+gram           accumulation of the Gram matrix divided by a plain syrk of the same features, with as many threads
+cholesky       factorisation by tiles divided by that of LAPACK, with as many threads
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Speed of rfbench as ratios to references of the same process: feature maps, their growth, whole tasks.
+"""Speed of rfbench as ratios to references timed in the same process: feature maps, their growth, whole tasks.
 
 Writes outputs/bench/{speed,growth,floors}.csv; with --docs DIR also speed.md and speed.png there.
 """
@@ -23,14 +23,14 @@ SIZES = {  # rows, features, sketches, turns
 }
 COLUMNS = 1024
 TITLES = {
-    "over_gemm": "Time over that of one dense product of the same shape",
+    "over_gemm": "Time divided by that of one dense product of the same shape",
     "times_sklearn": "How many times faster than scikit-learn (PolynomialCountSketch; RBFSampler where there is no p)",
-    "megabytes": "Peak memory beside the rows, the output with it, in megabytes",
+    "megabytes": "Peak memory besides the rows, including the output, in megabytes",
 }
 
 
 def tables(quick: bool) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name and content of each, as soon as it is there."""
+    """Name and content of each table, as soon as it is ready."""
     n, counts, names, turns = SIZES[quick]
     found: list[transforms.Row] = []
     for degree in (3, 6):
@@ -47,7 +47,7 @@ def tables(quick: bool) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def draw(speed: pd.DataFrame, target: Path) -> None:
-    """Time over that of a dense product, against the features."""
+    """Time divided by that of a dense product, against the features."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -61,7 +61,7 @@ def draw(speed: pd.DataFrame, target: Path) -> None:
             ax.minorticks_off()
             ax.set_xticks(ticks := sorted(set(part["features"])), map(str, ticks))
             ax.axhline(1, color="black", linewidth=0.8)
-        figure.axes[0].set_ylabel("time over that of one product X W")
+        figure.axes[0].set_ylabel("time / time of one product X W")
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center", fontsize="x-small")
         save(figure, target, "speed")
 
@@ -71,7 +71,7 @@ def page(found: dict[str, pd.DataFrame], n: int, turns: int) -> str:
     parts = [
         "# Speed",
         f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, the best of {turns} turns "
-        "that all take\nin one process. Only ratios mean something; seconds are in outputs/bench/speed.csv.",
+        "in one\nprocess. Only ratios are meaningful; seconds are in outputs/bench/speed.csv.",
         "![time against features](speed.png)",
     ]
     for column, title in TITLES.items():
@@ -96,8 +96,8 @@ def markdown(frame: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="some sketches and fewer rows, in under three minutes")
-    parser.add_argument("--docs", type=Path, help="where speed.md and speed.png are to be written")
+    parser.add_argument("--quick", action="store_true", help="fewer sketches and rows, in under three minutes")
+    parser.add_argument("--docs", type=Path, help="write speed.md and speed.png to this directory")
     options = parser.parse_args()
     found: dict[str, pd.DataFrame] = {}
     for name, frame in tables(options.quick):

@@ -1,4 +1,4 @@
-"""The shortest of several turns: absolute times mean nothing on a shared machine, so what is compared takes turns."""
+"""The shortest of several turns: absolute times mean nothing on a shared machine, so the candidates alternate."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def best_of(turns: int, work: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The shortest time of each, all of them taking turns."""
+    """The shortest time of each candidate; they alternate."""
     seconds = dict.fromkeys(work, np.inf)
     for _ in range(turns):
         for name, call in work.items():

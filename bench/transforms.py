@@ -1,10 +1,10 @@
-"""Time of the feature maps as a ratio to references timed in the same process, turn by turn.
+"""Time of the feature maps as a ratio to references, timed alternately in one process.
 
-over_gemm      against one dense product X @ W of the same shape, on as many threads
-over_write     against writing as many numbers once
+over_gemm      divided by one dense product X @ W of the same shape, with as many threads
+over_write     divided by writing as many numbers once
 times_sklearn  how many times faster than scikit-learn: PolynomialCountSketch of the same degree and features, or
                RBFSampler
-megabytes      memory beside X, the output with it, of as many rows
+megabytes      peak memory besides X, including the output
 """
 
 from collections.abc import Callable, Iterable
