@@ -5,7 +5,7 @@ gpr, ridge    one Gram matrix, one system           syrk, one Cholesky factor
 gpc           ten classes                           syrk, ten Cholesky factors
 kid           sums of features                      the features alone
 
-fit_over_floor compares fitting alone, since the floor of a Gaussian process or a ridge regression contains nothing else:
+fit_over_floor compares fitting alone, since the floor of Gaussian processes and ridge regression contains nothing else:
 to predict the variance of ten classes at one row costs as much as to add ten rows to the Gram matrix.
 """
 

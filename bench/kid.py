@@ -6,7 +6,7 @@ std_ratio       standard deviation of the subsets divided by that of a draw
 at_equal_time   the same for the mean of as many subsets as fit into the time of a draw
 z               mean of the draws minus the exact value, in standard errors (--exact)
 
-Absolute times mean nothing on a shared machine: the best of several turns counts, except for many draws, which have one.
+Absolute times mean nothing on a shared machine: the best of several turns counts; many draws have one turn.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def run(command):
 
 
 def cells(text):
-    """The words of an output: the cells of a table but those of seconds, joules and watts, and other lines as a whole."""
+    """The cells of the tables in an output, but not seconds, joules and watts; other lines as a whole."""
     lines, kept = text.splitlines(), []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         rule = following if following.startswith("──") else ""
@@ -165,7 +165,7 @@ def test_make_targets_exist():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", ["make demo", "make test"])
+@pytest.mark.parametrize("command", ["make demo", pytest.param("make test", marks=pytest.mark.slow)])
 def test_make_targets_run(command, tmp_path):
     """In this environment, not a new one; `make test` runs one file, since this test is part of the suite."""
     arguments = ["ARGS=tests/kernels/test_kernels.py"] if "test" in command else ["ARGS=seeds=1 features=64"]
