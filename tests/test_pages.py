@@ -122,8 +122,10 @@ def test_there_is_something_to_run():
     assert {"make demo", "make test"} <= set(OTHERS)
 
 
-def test_the_readme_is_short():
+def test_the_readme_is_short_and_counts_right():
     assert len(PAGES["README.md"].splitlines()) <= 150
+    assert f"{len([name for name in choices('sketch') if '/' not in name])} sketches" in PAGES["README.md"]
+    assert len(choices("task")) == 13, "the README says thirteen tasks"
     assert len(PAGES["CONTRIBUTING.md"].splitlines()) <= 70
 
 
@@ -204,6 +206,15 @@ def test_links_lead_somewhere(page):
         if anchor:
             heads = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in [re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads], target
+
+
+def test_named_files_exist():
+    """Paths in the text, but those with a placeholder."""
+    paths = {
+        path for text in PAGES.values() for path in re.findall(r"(?<![\w/])(?:rfbench|tests|bench)/[\w/]+\.\w+", text)
+    }
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_images_are_small():
