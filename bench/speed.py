@@ -24,7 +24,7 @@ SIZES = {  # rows, features, sketches, turns
 COLUMNS = 1024
 TITLES = {
     "over_gemm": "Time divided by that of one dense product of the same shape",
-    "times_sklearn": "How many times faster than scikit-learn (PolynomialCountSketch; RBFSampler for kernels without p)",
+    "times_sklearn": "How many times faster than scikit-learn (PolynomialCountSketch; RBFSampler without p)",
     "megabytes": "Peak memory besides the rows, including the output, in megabytes",
 }
 
