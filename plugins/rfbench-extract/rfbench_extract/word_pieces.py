@@ -1,27 +1,27 @@
-"""Text → tokens of an uncased BERT: words split at spaces and punctuation, then the longest pieces of a vocabulary."""
+"""Text → tokens of an uncased BERT: split words at spaces and punctuation, then into pieces of a vocabulary."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping
 
 
 def tokens(text: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """Numbers of the pieces, between [CLS] and [SEP]."""
+    """Ids of the pieces, between [CLS] and [SEP]."""
     pieces = [piece for word in words(text) for piece in pieces_of(word, vocabulary)]
     return [vocabulary[piece] for piece in ("[CLS]", *pieces, "[SEP]")]
 
 
 def words(text: str) -> Iterator[str]:
-    """Lower case, without accents and control characters; punctuation and CJK characters are words of their own."""
+    """Words in lower case, without accents and control characters; a punctuation mark or CJK character is a word."""
     word = ""
     for letter in unicodedata.normalize("NFD", text.lower()):
         kind = unicodedata.category(letter)
         if kind == "Mn" or (kind in ("Cc", "Cf") and not letter.isspace()):
             continue
-        alone = kind.startswith("P") or letter in "$+<=>^`|~" or "CJK UNIFIED" in unicodedata.name(letter, "")
-        if word and (alone or letter.isspace()):
+        is_word = kind.startswith("P") or letter in "$+<=>^`|~" or "CJK UNIFIED" in unicodedata.name(letter, "")
+        if word and (is_word or letter.isspace()):
             yield word
             word = ""
-        if alone:
+        if is_word:
             yield letter
         elif not letter.isspace():
             word += letter
@@ -30,7 +30,7 @@ def words(text: str) -> Iterator[str]:
 
 
 def pieces_of(word: str, vocabulary: Mapping[str, int]) -> list[str]:
-    """The longest piece that is known, then the longest of the rest; all or nothing."""
+    """The longest known piece, then the longest of the rest; [UNK] where some part is unknown."""
     found: list[str] = []
     start = 0
     while start < len(word):

