@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 def bar(total: int | None, what: str, unit: str = "it", **options: Any) -> "tqdm[Any]":
-    """Shown after two seconds, gone at the end; none where the total is not known."""
+    """Shown after two seconds, gone at the end; hidden where it has no description.  Total None: not known."""
     from tqdm import tqdm
 
-    hidden = None if total else True  # None: shown on a terminal only
+    hidden = None if what else True  # None: shown on a terminal only
     return tqdm(total=total, desc=what, unit=unit, delay=2, disable=hidden, leave=False, **options)
 
 

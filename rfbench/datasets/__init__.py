@@ -1,4 +1,4 @@
-"""Data sets by name: embedded, from the user's files, from the cache, or fetched, in this order."""
+"""Datasets by name, searched in this order: embedded, the user's files, the cache, the network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ from rfbench.datasets.generated.sinc import load_sinc
 from rfbench.datasets.generated.synthetic import load_bits, load_synthetic
 from rfbench.datasets.pair import load_pair
 from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
-from rfbench.datasets.published.convert import at_hand, converted
-from rfbench.datasets.published.fetch import fetched
+from rfbench.datasets.published.convert import available_files, converted
+from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.networks import MODELS, found, load_network
 from rfbench.datasets.published.sources import SOURCES
 from rfbench.registry import find
@@ -30,12 +30,12 @@ GENERATED = {
 
 
 def names() -> list[str]:
-    """Every data set that needs no file of the user's own."""
+    """All datasets but the user's own."""
     return list(dict.fromkeys((*EMBEDDED, *CATALOGUE, *MODELS, *GENERATED)))
 
 
 def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
-    """The data set of a config; its `prepare` is left to the caller."""
+    """The dataset of a config, as published; the caller applies its `prepare`."""
     name = config["name"]
     if config.get("file"):
         return own.load_own(config)
@@ -47,24 +47,24 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
         return GENERATED[name](config)
     if name in EMBEDDED:
         return load_embedded(name)
-    files = at_hand(name, data_dir)
+    files = available_files(name, data_dir)
     if name in MODELS and not files:
         return load_network(config, data_dir)
     if name not in CATALOGUE:
         return find("dataset", name, dict.fromkeys(names()))(config)
-    return converted(name, files or fetched(name, data_dir, download))
+    return converted(name, files or fetch(name, data_dir, download))
 
 
 def status(name: str, data_dir: str | None) -> str:
-    """Whether a set can be used right now, from a look at file names only."""
+    """Whether a dataset can be used now, judged by file names only."""
     if name in EMBEDDED:
         return "embedded"
     if name in GENERATED:
         return "generated"
-    if at_hand(name, data_dir):
-        return "at hand"
+    if available_files(name, data_dir) or (name in MODELS and found(name, "final", data_dir)):
+        return "available"
     if name in MODELS:
-        return "at hand" if found(name, "final", data_dir) else "to be extracted"
-    if name not in CATALOGUE:
-        return "own file" if own.recipe(name).is_file() else "unknown"
-    return "to be fetched" if name in SOURCES else "to be put by hand"
+        return "needs extraction"
+    if name in CATALOGUE:
+        return "downloadable" if name in SOURCES else "manual download"
+    return "own file" if own.recipe(name).is_file() else "unknown"

@@ -1,4 +1,4 @@
-"""Queries and keys of an attention head as a data set: keys are for training, queries for testing.
+"""Queries and keys of an attention head as a dataset: keys are training rows, queries are test rows.
 
 Rows are divided by d^¼, so that exp(⟨x, y⟩) of them is exp(QKᵀ/√d) [Wacker 2022, 1.3.2].
 """
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.seeds import rng_for
 from rfbench.storage import checksum
 
 
 def head_config(task: Mapping[str, Any]) -> dict[str, Any]:
-    """The config of the data set that a task's options name: a head of a file, or drawn rows."""
+    """The config of the dataset that the task's options describe: a head of a file, or random rows."""
     prepare = {"prepare": ["unit_norm"]} if task.get("normalize") else {}
     if not (file := task.get("file")):
         return {"name": "drawn", "qk": {key: task.get(key) for key in ("length", "columns", "spread")}, **prepare}
@@ -40,24 +40,20 @@ def load_head(config: Mapping[str, Any]) -> Dataset:
 
 
 def read_head(path: Path, head: int) -> tuple[Array, Array, Array | None]:
-    """(Q, K, V) of one head; V may be absent."""
+    """(Q, K, V) of one head; V is None where the file has none."""
+    layout = "of shape (tokens, columns) or (heads, tokens, columns)"
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in ("Q", "K", "V") if name in arrays}
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in ("Q", "K", "V") if name in file}
     except (OSError, ValueError, zipfile.BadZipFile, TypeError, AttributeError) as error:
-        raise InputError(f"task.file wants an .npz file with Q and K; {path} cannot be read ({error})") from None
-    wanted = "of shape (tokens, columns) or (heads, tokens, columns)"
-    if not {"Q", "K"} <= set(found):
-        raise InputError(f"task.file wants an .npz file with Q and K {wanted}; {path.name} has not both")
-    heads = {len(A) if A.ndim == 3 else 0 for A in found.values()}
-    good = len(heads) == 1 and all(A.ndim in (2, 3) and A.dtype.kind in "biuf" and A.size for A in found.values())
-    columns, tokens = ({found[a].shape[i] for a in names if a in found} for i, names in ((-1, "QK"), (-2, "KV")))
-    if not good or len(columns) > 1 or len(tokens) > 1:
-        shapes = ", ".join(f"{name} {A.shape}" for name, A in found.items())
-        raise InputError(f"task.file wants numbers {wanted} that fit each other; {path.name} has {shapes}")
-    (count,) = heads
-    if count:
-        if not 0 <= head < count:
-            raise InputError(f"task.head must be from 0 to {count - 1}, the heads of {path.name}; {head} was given")
-        found = {name: A[head] for name, A in found.items()}
-    return found["Q"], found["K"], found.get("V")
+        raise InputError(f"task.file must be an .npz file with Q and K; cannot read {path} ({error})") from None
+    if not {"Q", "K"} <= set(arrays):
+        raise InputError(f"task.file must be an .npz file with Q and K {layout}; {path.name} lacks one of them")
+    shapes = ", ".join(f"{name} {A.shape}" for name, A in arrays.items())
+    arrays = {name: A[None] if A.ndim == 2 else A for name, A in arrays.items()}  # one head
+    Q, K, V = arrays["Q"], arrays["K"], arrays.get("V")
+    numeric = all(A.ndim == 3 and A.dtype.kind in "biuf" and A.size for A in arrays.values())
+    if not numeric or Q.shape[::2] != K.shape[::2] or (V is not None and V.shape[:2] != K.shape[:2]):
+        raise InputError(f"task.file must have numbers {layout} that fit each other; {path.name} has {shapes}")
+    require(0 <= head < len(K), "task.head", f"from 0 to {len(K) - 1}, the heads of {path.name}", head)
+    return Q[head], K[head], None if V is None else V[head]

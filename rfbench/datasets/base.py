@@ -1,4 +1,4 @@
-"""A data set is rows that can be read block by block; nothing here holds all of them in memory."""
+"""A dataset: rows that are read block by block, never all at once, and that can be pickled."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +11,17 @@ from rfbench.arrays import Array
 
 
 class Rows(Protocol):
-    """n rows, of several columns each or of one number each."""
+    """n rows of several columns, or of one number each."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
 
     def read(self, start: int, stop: int) -> Array:
-        """Rows start..stop, read-only or fresh."""
+        """Rows start..stop, as a read-only view or a copy."""
         ...
 
     def take(self, index: Array) -> Array:
-        """The rows of an increasing index, as a fresh array."""
+        """The rows of an increasing index, as a copy."""
         ...
 
 
@@ -46,7 +46,7 @@ class InMemory:
 
 @dataclass(frozen=True)
 class OnDisk:
-    """Rows of an .npy file.  The map is opened anew for each block: what was read does not stay resident."""
+    """Rows of an .npy file.  It is mapped again for each block, so that rows already read do not stay in memory."""
 
     path: Path
 
@@ -66,18 +66,18 @@ class OnDisk:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows as published.  The first n_train are the training rows, or None: the split is drawn per seed."""
+    """Rows as published.  The first n_train are the training rows; None: the split is drawn for each seed."""
 
     name: str
     X: Rows  # (n, d), any real dtype
     y: Rows  # (n,), int64 classes 0..C-1 or float64; (n, p) float64 for several outputs
     classes: int | None  # None: regression
     n_train: int | None = None
-    scale: float = 1.0  # raw numbers are divided by it: 255 for pixels
-    digest: str = ""  # of the rows as they lie on disk; none where they cannot change
+    scale: float = 1.0  # the rows are divided by it: 255 for pixels
+    digest: str = ""  # of the files; empty for rows that cannot change
 
     def targets(self, y: Array) -> NDArray[np.float64]:
-        """Labels as a column for each output, (n, p): a class is a unit vector."""
+        """Labels with a column for each output, (n, p); classes are one-hot."""
         if self.classes is not None:
             return np.eye(self.classes)[y]
         return y.reshape(len(y), -1).astype(np.float64)

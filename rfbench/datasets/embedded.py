@@ -1,6 +1,6 @@
-"""The sets that scikit-learn carries: real data with no file to find and no network.
+"""The datasets that scikit-learn ships: real data without a download.
 
-Its files are read without importing it, which alone would take longer than the default experiment.
+Its files are read without importing scikit-learn, because the import alone takes longer than the default experiment.
 """
 
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from rfbench.datasets.base import Dataset, InMemory
 
 
 def load_embedded(name: str) -> Dataset:
-    if name == "diabetes":  # unscaled: scikit-learn's own scaling has seen the test rows
+    if name == "diabetes":  # unscaled: scikit-learn's scaling uses the test rows
         X, y = _numbers("diabetes_data_raw.csv.gz", None), _numbers("diabetes_target.csv.gz", None)
         return Dataset(name, InMemory(X), InMemory(y[:, 0]), None)
     if name == "digits":
@@ -32,4 +32,4 @@ def _numbers(file: str, separator: str | None = ",", skip: int = 0) -> Array:
     try:
         return np.loadtxt(folder / file, delimiter=separator, skiprows=skip, ndmin=2)
     except OSError:
-        raise InputError(f"scikit-learn has no {file}; install scikit-learn again") from None
+        raise InputError(f"scikit-learn has no {file}; reinstall scikit-learn") from None

@@ -1,6 +1,5 @@
-"""Two .npy files as a data set: the rows of the first are for training, those of the second for testing."""
+"""Two .npy files as a dataset: training rows from the first, test rows from the second."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, InMemory, OnDisk
 from rfbench.datasets.formats.binary import read_npy
-from rfbench.storage import checksum
+from rfbench.datasets.store import data_digest
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,12 @@ class Stacked:
 
 
 def pair(task: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The config of the data set of task.x and task.y, where they are given."""
+    """The config of the dataset of task.x and task.y, where they are given."""
     x, y = task.get("x"), task.get("y")
     if x is None and y is None:
         return None
     if x is None or y is None:
-        raise InputError(f"task.x and task.y are two files to compare; only task.{'y' if x is None else 'x'} was given")
+        raise InputError(f"task.x and task.y compare two files; give task.{'x' if x is None else 'y'} too")
     files = {key: str(Path(str(file)).expanduser().absolute()) for key, file in (("x", x), ("y", y))}
     return {"name": f"{Path(str(x)).stem}-{Path(str(y)).stem}", **files}
 
@@ -57,20 +56,19 @@ def load_pair(config: Mapping[str, Any]) -> Dataset:
     files = [Path(config[key]) for key in ("x", "y")]
     (n, d), (m, other) = (_shape(f"task.{key}", file) for key, file in zip("xy", files, strict=True))
     if d != other:
-        raise InputError(f"task.x has rows of {d} columns and task.y of {other}; use the same extractor for both")
-    digest = hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()[:12]
+        raise InputError(f"task.x has {d} columns and task.y {other}; extract both with the same network")
     labels = InMemory(np.broadcast_to(0.0, (n + m,)))
-    return Dataset(config["name"], Stacked(*map(OnDisk, files)), labels, None, n, digest=digest)
+    return Dataset(config["name"], Stacked(*map(OnDisk, files)), labels, None, n, digest=data_digest(*files))
 
 
 def _shape(key: str, file: Path) -> tuple[int, ...]:
-    """Of a file of rows of numbers."""
-    wanted = f"{key} wants an .npy file of feature vectors, one a row"
+    """The shape of an .npy file of numbers."""
+    wanted = f"{key} must be an .npy file with one feature vector per row"
     if not file.is_file():
-        raise InputError(f"{wanted}; there is no {file}")
+        raise InputError(f"{wanted}; {file} does not exist")
     if file.suffix != ".npy":
-        raise InputError(f"{wanted} (np.save('{file.stem}.npy', features)); {file.name} was given")
+        raise InputError(f"{wanted} (np.save('{file.stem}.npy', features)); got {file.name}")
     array = read_npy(file)
     if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
-        raise InputError(f"{wanted}; {file.name} is {array.dtype} of shape {array.shape}")
+        raise InputError(f"{wanted}; {file.name} has {array.dtype} of shape {array.shape}")
     return array.shape

@@ -1,4 +1,4 @@
-"""Preparation of rows: steps in the order given, each learned on the training rows as the steps before left them."""
+"""Preparation of rows: steps in the order given, each fitted to the training rows as prepared by the steps before."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,53 +11,40 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, padded
 from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets.base import Dataset
+from rfbench.datasets.moments import Moments
 from rfbench.datasets.splits import Part, split
 
 
-@dataclass
-class Columns:
-    """Moments and ends of every column, in one pass over blocks [Chan, Golub & LeVeque 1983]."""
-
-    n: int = 0
-    mean: Any = 0.0
-    squares: Any = 0.0  # Σ (x − mean)²
-    low: Any = np.inf
-    high: Any = -np.inf
-
-    def add(self, X: Array) -> None:
-        m, mean = len(X), X.mean(0)
-        delta, total = mean - self.mean, self.n + m
-        self.squares = self.squares + ((X - mean) ** 2).sum(0) + delta**2 * self.n * m / total
-        self.mean, self.n = self.mean + delta * m / total, total
-        self.low, self.high = np.minimum(self.low, X.min(0)), np.maximum(self.high, X.max(0))
-
-
 def _nonzero(scale: Array) -> Array:
-    return np.where(scale > 0, scale, 1.0)  # a constant column stays as it is
+    return np.where(scale > 0, scale, 1.0)  # do not scale a constant column
 
 
-def _center(c: Columns) -> tuple[Array, Any]:
-    return c.mean, 1.0
+def _center(m: Moments) -> tuple[Array, Any]:
+    return m.mean, 1.0
 
 
-def _standardize(c: Columns) -> tuple[Array, Any]:
-    return c.mean, _nonzero(np.sqrt(c.squares / c.n))
+def _standardize(m: Moments) -> tuple[Array, Any]:
+    return m.mean, _nonzero(np.sqrt(m.squares / m.n))
 
 
-def _min_zero(c: Columns) -> tuple[Array, Any]:
-    return c.low, 1.0
+def _min_zero(m: Moments) -> tuple[Array, Any]:
+    return m.low, 1.0
 
 
-def _min_max(c: Columns) -> tuple[Array, Any]:
-    return c.low, _nonzero(c.high - c.low)
+def _min_max(m: Moments) -> tuple[Array, Any]:
+    return m.low, _nonzero(m.high - m.low)
 
 
 def _rescale(shift: Array, scale: Array, X: Array) -> Array:
     return (X - shift) / scale
 
 
-# (x − shift) / scale, with shift and scale from the training columns
-LEARNED: dict[str, Callable[[Columns], tuple[Array, Any]]] = {
+def _binarize(threshold: float, X: Array) -> Array:
+    return (threshold < X).astype(X.dtype)
+
+
+# (x − shift) / scale, with shift and scale fitted to the training columns
+FITTED: dict[str, Callable[[Moments], tuple[Array, Any]]] = {
     "center": _center,
     "standardize": _standardize,
     "min_zero": _min_zero,
@@ -80,32 +67,31 @@ FIXED: dict[str, Callable[[Array], Array]] = {"unit_norm": unit_norm, "zero_pad"
 
 @dataclass(frozen=True)
 class Preparation:
-    """What to do with rows: names of steps, and the threshold above which binarize gives 1."""
+    """Names of steps, and the threshold above which binarize gives 1."""
 
     steps: tuple[str, ...]
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
         for step in self.steps:
-            if step not in (known := {*LEARNED, *FIXED, "binarize"}):
+            if step not in (known := {*FITTED, *FIXED, "binarize"}):
                 raise InputError(f"no step '{step}' in dataset.prepare; {did_you_mean(step, known)}")
 
     def columns(self, d: int) -> int:
-        """How many columns d become."""
+        """The number of columns after preparation."""
         return padded(d) if "zero_pad" in self.steps else d
 
-    def learn(self, train: Part) -> list[Callable[[Array], Array]]:
-        """One function for each step; a pass over the training rows for each that is learned."""
+    def fit(self, train: Part) -> list[Callable[[Array], Array]]:
+        """A function for each step, which can be pickled; each fitted step takes a pass over the training rows."""
         done: list[Callable[[Array], Array]] = []
         for step in self.steps:
-            if step in LEARNED:
-                columns = Columns()
+            if step in FITTED:
+                moments = Moments()
                 for X, _ in train.blocks():
-                    columns.add(apply(done, X))
-                shift, scale = LEARNED[step](columns)
-                done.append(partial(_rescale, shift, scale))
+                    moments.add(apply(done, X))
+                done.append(partial(_rescale, *FITTED[step](moments)))
             elif step == "binarize":
-                done.append(lambda X: (self.threshold < X).astype(X.dtype))
+                done.append(partial(_binarize, self.threshold))
             else:
                 done.append(FIXED[step])
         return done
@@ -119,7 +105,7 @@ def apply(steps: Sequence[Callable[[Array], Array]], X: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Prepared rows of one part, in the precision of the run."""
+    """Prepared rows of one part, in the precision of the job."""
 
     part: Part
     dtype: Any
@@ -133,9 +119,9 @@ class Prepared:
         return ((self._finish(X), y) for X, y in self.part.blocks(label))
 
     def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Prepared", "Prepared"]:
-        """(the rest, a fraction of the rows drawn without replacement) of training rows."""
-        rest, left_out = self.part.divided(fraction, rng)
-        return replace(self, part=rest), replace(self, part=left_out)
+        """(the remaining rows, a fraction of the rows held out at random)."""
+        rest, held_out = self.part.divided(fraction, rng)
+        return replace(self, part=rest), replace(self, part=held_out)
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """(X, y) of at most `count` rows, drawn without replacement."""
@@ -143,7 +129,7 @@ class Prepared:
         return self._finish(X), y
 
     def take(self, which: NDArray[np.int64]) -> tuple[Array, Array]:
-        """(X, y) of the rows at increasing places."""
+        """(X, y) of the rows at increasing positions."""
         X, y = self.part.take(which)
         return self._finish(X), y
 
@@ -162,7 +148,7 @@ class Split:
 def prepared_split(
     dataset: Dataset, preparation: Preparation, seed: int, dtype: Any, train_rows: int | None = None
 ) -> Split:
-    """Split for a seed, learn the preparation on the training rows, apply it to both parts."""
+    """Split for a seed, fit the preparation to the training rows, apply it to both parts."""
     train, test = split(dataset, seed, train_rows)
-    steps = preparation.learn(train)
+    steps = preparation.fit(train)
     return Split(Prepared(train, dtype, steps), Prepared(test, dtype, steps))

@@ -1,4 +1,4 @@
-"""Blocks of rows → X.npy, y.npy and meta.json in one directory, written in a stream and read by mapping."""
+"""Blocks of rows → X.npy, y.npy and meta.json in one directory, written block by block and memory-mapped."""
 
 import hashlib
 import json
@@ -12,35 +12,36 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, OnDisk
 from rfbench.datasets.formats.tables import Block
+from rfbench.progress import bar, with_progress
 from rfbench.storage import checksum
+
+READ_ROWS = 10_000  # at once, where all rows are checked
 
 
 def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[int, int], Array]:
-    """X goes to the file block by block; its shape and the targets come back."""
+    """Write X to the file block by block; return its shape and the targets."""
     targets: list[Array] = []
     rows = columns = 0
-    from tqdm import tqdm
-
-    with path.open("wb") as file:
-        for X, y in tqdm(blocks, "reading, once", unit=" blocks", delay=2, disable=None, leave=False):
-            small = np.ascontiguousarray(X, dtype)
-            if not np.array_equal(small, X):
-                raise InputError(f"numbers that fit {dtype} were wanted, others came after row {rows}")
+    with path.open("wb") as file, bar(None, "converting", " rows") as shown:
+        for X, y in with_progress(blocks, shown):
+            cast = np.ascontiguousarray(X, dtype)
+            if not np.array_equal(cast, X):
+                raise InputError(f"a number after row {rows} does not fit {dtype}")
             if not targets:
                 columns = X.shape[1]
-                write_header(file, small.dtype, (0, columns))
+                write_header(file, cast.dtype, (0, columns))
             elif X.shape[1] != columns:
-                raise InputError(f"{columns} columns were wanted, as before; {X.shape[1]} came after row {rows}")
-            small.tofile(file)
+                raise InputError(f"rows after row {rows} have {X.shape[1]} columns; expected {columns}, as before")
+            cast.tofile(file)
             targets.append(y)
             rows += len(X)
         if not rows:
-            raise InputError("a data set of at least one row was wanted; none came")
+            raise InputError("there are no rows; expected at least one")
         file.seek(0)
         # NumPy pads its header such that the first axis can grow in place.
-        write_header(file, small.dtype, (rows, columns))
+        write_header(file, cast.dtype, (rows, columns))
     if len({y.dtype.kind == "U" for y in targets}) > 1:
-        raise InputError("the target is a number in some rows and a word in others; make it one kind")
+        raise InputError("the target is a number in some rows and a word in others; use one kind")
     return (rows, columns), np.concatenate(targets)
 
 
@@ -50,30 +51,34 @@ def write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, int]) -> Non
 
 
 def write_targets(directory: Path, y: Array, *, classification: bool, **meta: object) -> int | None:
-    """Labels become 0..C-1 in the order of their values, other targets float64; meta.json ends the work."""
+    """Write labels as 0..C-1 in the order of their values, other targets as float64, and last meta.json."""
     classes = None
     if classification:
         values, codes = np.unique(y, return_inverse=True)
         classes, y = len(values), codes.astype(np.int64)
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
-    content = checksum(directory / "X.npy") + checksum(directory / "y.npy")
-    meta |= {"classes": classes, "digest": hashlib.sha256(content.encode()).hexdigest()[:12]}
+    meta |= {"classes": classes, "digest": data_digest(directory / "X.npy", directory / "y.npy")}
     (directory / "meta.json").write_text(json.dumps(meta))
     return classes
 
 
+def data_digest(*files: Path) -> str:
+    """Digest of the contents of files; run.json keeps it to tell when the data of a job have changed."""
+    return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()[:12]
+
+
 def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
-    """The data set a directory holds."""
+    """The dataset in a directory."""
     meta = json.loads((directory / "meta.json").read_text())
     X, y = OnDisk(directory / "X.npy"), OnDisk(directory / "y.npy")
     return Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
 
 
 def fingerprint(dataset: Dataset) -> str:
-    """A number for the rows with their targets and part, train or test, whatever their order."""
+    """Digest of the rows with their targets and part (train or test), independent of their order."""
     total, n = 0, dataset.X.shape[0]
-    for start in range(0, n, 10_000):
-        X, y = dataset.X.read(start, start + 10_000), dataset.y.read(start, start + 10_000)
+    for start in range(0, n, READ_ROWS):
+        X, y = dataset.X.read(start, start + READ_ROWS), dataset.y.read(start, start + READ_ROWS)
         for i, (x, t) in enumerate(zip(X, y, strict=True), start):
             part = b"train" if dataset.n_train is None or i < dataset.n_train else b"test"
             row = hashlib.blake2b(x.tobytes() + t.tobytes() + part, digest_size=16).digest()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.datasets.prepare import Columns
+from rfbench.datasets.moments import Moments
 
 BINS = 15  # of the calibration error
 
@@ -39,7 +39,7 @@ def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -
 class Scores:
     """Of numbers."""
 
-    labels: Columns = field(default_factory=Columns)
+    labels: Moments = field(default_factory=Moments)
     squares: float = 0.0
     losses: float = 0.0
 
@@ -67,7 +67,7 @@ class Scores:
 class Errors:
     """Of several outputs, where the largest one is the class."""
 
-    targets: Columns = field(default_factory=Columns)
+    targets: Moments = field(default_factory=Moments)
     squares: float = 0.0
     wrong: int = 0
 

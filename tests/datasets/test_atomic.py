@@ -74,7 +74,7 @@ def test_rows_written_in_blocks_are_an_ordinary_npy_file(tmp_path):
 
 def test_numbers_that_do_not_fit_are_refused(tmp_path):
     for bad in (70_000, 0.5):
-        with pytest.raises(ValueError, match="fit int16"):
+        with pytest.raises(ValueError, match="does not fit int16"):
             write_rows(tmp_path / "X.npy", [(np.full((1, 1), bad), np.zeros(1))], "int16")
 
 

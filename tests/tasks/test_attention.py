@@ -126,9 +126,9 @@ def test_the_command_draws_maps_beside_each_other(rfbench, tmp_path, heads):
 
 
 MISTAKES = {
-    "task.file=absent.npz": "wants an .npz file with Q and K",
-    "task.file=table.csv": "wants an .npz file with Q and K",
-    "task.file=no_keys.npz": "no_keys.npz has not both",
+    "task.file=absent.npz": "must be an .npz file with Q and K",
+    "task.file=table.csv": "must be an .npz file with Q and K",
+    "task.file=no_keys.npz": "no_keys.npz lacks one of them",
     "task.file=columns.npz": "fit each other; columns.npz has Q (4, 3), K (4, 2)",
     "task.file=heads.npz task.head=7": "task.head must be from 0 to 1",
     "task.file=huge.npz": "use task.normalize=true",

@@ -1,4 +1,4 @@
-"""Files as they lie on a disk: plain, .gz or .xz, and refused in one line where they cannot be read."""
+"""Files on disk: plain, .gz or .xz, refused in one line if they cannot be read."""
 
 import gzip
 import lzma
@@ -14,7 +14,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def find(directory: Path, file: str) -> Path | None:
-    """The file in the directory, packed or not."""
+    """The file in the directory, compressed or not."""
     for suffix in ("", *OPENERS):
         if (path := directory / (file + suffix)).is_file():
             return path
@@ -23,9 +23,9 @@ def find(directory: Path, file: str) -> Path | None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes inside, unpacked as they are read."""
+    """The content, decompressed as it is read."""
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as handle:
             yield handle
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InputError(f"{path} cannot be read ({error}); fetch or copy it again") from None
+        raise InputError(f"cannot read {path} ({error}); download or copy it again") from None

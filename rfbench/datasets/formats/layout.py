@@ -1,4 +1,4 @@
-"""What the first lines of a text table tell about the rest: separator, header, names of the columns."""
+"""The layout of a text table, guessed from its first lines: separator, header, names of the columns."""
 
 import csv
 import io
@@ -37,14 +37,14 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not empty, with their numbers from 1."""
+    """The nonempty lines, with their numbers from 1."""
     with opened(path) as handle:
         text = io.TextIOWrapper(handle, encoding="utf-8-sig", errors="replace")
         yield from ((number, line) for number, line in enumerate(text, 1) if line.strip())
 
 
 def sniff(path: Path, skip: int = 0, missing: str | None = None) -> Layout:
-    """A first line without any number is a header; an ARFF header names the columns itself."""
+    """Guess the layout: a first line without numbers is a header, and an ARFF header names the columns."""
     lines = ((number, line) for number, line in lines_of(path) if number > skip)
     names: list[str] = []
     number, line = next(lines, (0, ""))
@@ -57,11 +57,15 @@ def sniff(path: Path, skip: int = 0, missing: str | None = None) -> Layout:
     if line and not names and not any(map(is_number, first)):
         names = first
         if "" in names:
-            raise InputError(f"{path.name}: column {names.index('')} has no name; name it, or leave row numbers out")
+            raise InputError(
+                f"{path.name}: column {names.index('')} has no name; name it, or drop it if it counts the rows"
+            )
         number, line = next(lines, (0, ""))
         first = cells_of(line, separator)
-    if not line or len(first) != len(names or first):
-        raise InputError(f"{path.name}: rows of {len(names) or 'many'} cells were wanted, {len(first)} found; mend it")
+    if not line:
+        raise InputError(f"{path.name} has no rows")
+    if len(first) != len(names or first):
+        raise InputError(f"{path.name}: line {number} has {len(first)} cells; the header has {len(names)}")
     if missing is None:
         _refuse_mixture(path, number, first, cells_of(next(lines, (0, line))[1], separator))
     return Layout(separator, names or [str(j) for j in range(len(first))], number - 1, first)
@@ -73,12 +77,12 @@ def _separator(line: str) -> str:
 
 
 def _refuse_mixture(path: Path, number: int, first: list[str], second: list[str]) -> None:
-    # Half a header or a bad cell?  Either guess would lose or invent a row.
+    # It could be half a header or a bad cell.  Either guess could lose or invent a row.
     for above, below in zip(first, second, strict=False):
         if is_number(below) and not is_number(above):
             raise InputError(
                 f"{path.name}: line {number} has {above!r} above {below!r}, and numbers beside it; "
-                "mend the cell, or make the line a header of names"
+                "fix the cell, or make the line a header of names"
             )
 
 

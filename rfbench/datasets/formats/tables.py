@@ -1,7 +1,7 @@
-"""Tables of numbers in text: CSV, white space or ARFF, with or without a header, read in chunks.
+"""Text tables of numbers: CSV, whitespace-separated or ARFF, with or without a header, read in chunks.
 
-A cell that is no finite number is refused with its line and column: the fast reader only says that
-something is wrong, and a second, slow pass finds out what.
+A cell that is not a finite number is refused with its line and column.  The fast reader only detects that
+something is wrong; a second, slow pass finds the cell.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,20 +27,20 @@ def read_table(
     missing: str | None = None,
     skip: int = 0,
 ) -> Iterator[Block]:
-    """Rows and their targets, which are words if the first is one; cells that are `missing` become 0."""
+    """Rows and their targets, which are words if the first one is; cells equal to `missing` become 0."""
     layout = sniff(path, skip, missing)
     y = None if target is None else column(path, layout, target)
-    left_out = {y, *(column(path, layout, name) for name in drop)}
-    features = [j for j in range(len(layout.names)) if j not in left_out]
+    dropped = {y, *(column(path, layout, name) for name in drop)}
+    features = [j for j in range(len(layout.names)) if j not in dropped]
     words = y is not None and not is_number(layout.first[y])
     if not features:
-        raise InputError(f"{path.name} has no column besides the target; features are wanted too")
+        raise InputError(f"{path.name} has no column besides the target; add features")
     for lines in _chunks(path, layout, missing):
         try:
             labels = _labels(lines, layout, y) if words and y is not None else None
             numbers = _numbers(lines, layout, features if words else None)
         except ValueError as error:
-            _complain(path, layout, features if words else range(len(layout.names)), missing, str(error))
+            _refuse(path, layout, features if words else range(len(layout.names)), missing, str(error))
         if labels is None:
             labels = np.zeros(len(lines)) if y is None else numbers[:, y]
         yield numbers if words else numbers[:, features], labels
@@ -57,7 +57,7 @@ def _chunks(path: Path, layout: Layout, missing: str | None) -> Iterator[list[st
 def _labels(lines: list[str], layout: Layout, y: int) -> Array:
     rows = [cells_of(line, layout.separator) for line in lines]
     if any(len(row) != len(layout.names) for row in rows):
-        raise ValueError("rows of several lengths")
+        raise ValueError("rows of different lengths")
     return np.array([row[y] for row in rows])
 
 
@@ -65,23 +65,23 @@ def _numbers(lines: list[str], layout: Layout, columns: list[int] | None) -> Arr
     separator = None if layout.separator == WHITE_SPACE else layout.separator
     numbers = np.loadtxt(lines, comments=None, delimiter=separator, quotechar='"', usecols=columns, ndmin=2)
     if numbers.shape[1] != len(columns or layout.names) or not np.isfinite(numbers).all():
-        raise ValueError("cells that are not finite, or rows of several lengths")
+        raise ValueError("cells that are not finite, or rows of different lengths")
     return numbers
 
 
-def _complain(path: Path, layout: Layout, numeric: Sequence[int], missing: str | None, error: str) -> NoReturn:
-    """Find the first bad cell and name it."""
+def _refuse(path: Path, layout: Layout, numeric: Sequence[int], missing: str | None, error: str) -> NoReturn:
+    """Find the first bad cell and report it."""
     d = len(layout.names)
     for number, line in lines_of(path):
         if number <= layout.skip:
             continue
         cells = cells_of(line, layout.separator)
         if len(cells) != d:
-            raise InputError(f"{path.name}: line {number} has {len(cells)} cells; {d} were wanted, as before")
+            raise InputError(f"{path.name}: line {number} has {len(cells)} cells; the lines before have {d}")
         for j in numeric:
             if cells[j] != missing and not is_number(cells[j]):
                 raise InputError(
                     f"{path.name}: line {number}, column '{layout.names[j]}' is not a number: {cells[j]!r}; "
-                    "mend the cell or leave out the row"
+                    "fix the cell or drop the row"
                 )
-    raise InputError(f"{path.name} is no table of numbers ({error.strip().splitlines()[0]}); mend the file")
+    raise InputError(f"{path.name} is not a table of numbers ({error.strip().splitlines()[0]})")

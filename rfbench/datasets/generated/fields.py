@@ -1,7 +1,7 @@
-"""Functions of several outputs at drawn rows: the two simulated sets of Brault et al. 2016, 4.2 and D.2.
+"""Functions of several outputs at random rows: the two simulated datasets of Brault et al. 2016, 4.2 and D.2.
 
-Labels are computed when they are read.  `noise_on` says whether it is on all labels or on those of training rows
-only, so that the error is that of the function itself.
+Labels are computed when they are read.  `noise_on` puts noise on all labels, or on those of training rows only, so that
+the test error is that of the function itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,19 +20,46 @@ from rfbench.seeds import rng_for
 
 CENTRES = np.array([[0.0, 0], [0, 1], [0, -1], [-1, 0], [1, 0]])
 SIGNS = np.array([1.0, 1, 1, -1, -1])
-WIDTH = 0.4  # of each Gaussian; the paper names none
+WIDTH = 0.4  # of each Gaussian; the paper gives none
 FREQUENCIES = 10_000
 OUTPUTS = 20
 
 Function = Callable[[Any], NDArray[np.float64]]
 
 
+@dataclass(frozen=True)
+class FiveGaussians:
+    """The gradient of a mixture of five Gaussians on [−2, 2]², which is curl-free, or its rotation, divergence-free."""
+
+    rotated: bool
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        delta = CENTRES - 2 * X[:, None]
+        weights = SIGNS * np.exp((delta**2).sum(2) / (-2 * WIDTH**2)) / WIDTH**2
+        G = np.einsum("nc,nci->ni", weights, delta)
+        return G[:, ::-1] * (-1, 1) if self.rotated else G
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """An operator-valued random Fourier model on [−1, 1]²⁰ whose outputs are multiples of one vector a."""
+
+    W: NDArray[np.float64]  # (20, frequencies)
+    u: NDArray[np.float64]  # weights of the cosines, then of the sines
+    a: NDArray[np.float64]
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        angles = X @ self.W
+        cosines, sines = np.split(self.u, 2)
+        return np.outer(np.cos(angles) @ cosines + np.sin(angles) @ sines, -self.a / np.sqrt(FREQUENCIES))
+
+
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """f(x) of drawn rows, and noise of covariance LLᵀ on the first of them."""
+    """f(x) of random rows, with noise of covariance LLᵀ on the first `noisy` of them."""
 
     rows: Drawn
-    f: Function
+    f: Function  # can be pickled
     L: NDArray[np.float64]
     noisy: int
 
@@ -54,43 +81,27 @@ class Responses:
 
 
 def load_five_gaussians(config: Mapping[str, Any]) -> Dataset:
-    """The gradient of a mixture of five Gaussians on [−2, 2]², which is curl-free, or its rotation, divergence-free."""
-    field, noise = config["field"], noise_of(config)
+    field, noise = config["field"], checked_noise(config)
     require(field in ("gradient", "rotated"), "dataset.field", "gradient or rotated", field)
-
-    def f(X: Any) -> NDArray[np.float64]:
-        delta = CENTRES - 2 * X[:, None]
-        weights = SIGNS * np.exp((delta**2).sum(2) / (-2 * WIDTH**2)) / WIDTH**2
-        G = np.einsum("nc,nci->ni", weights, delta)
-        return G if field == "gradient" else G[:, ::-1] * (-1, 1)
-
-    return responses(config, 2, f, noise * np.eye(2), scale=0.5)
+    return responses(config, 2, FiveGaussians(field == "rotated"), noise * np.eye(2), scale=0.5)
 
 
 def load_low_rank(config: Mapping[str, Any]) -> Dataset:
-    """20 → 20: an operator-valued random Fourier model whose outputs are multiples of one vector, on [−1, 1]²⁰.
-
-    The noise has a random covariance Σ of rank one with ‖Σ‖₂ = noise · √V[y]; the paper names no rank.
-    """
-    noise, rng = noise_of(config), rng_for(0, "low_rank")
+    """The noise has a random covariance Σ of rank one with ‖Σ‖₂ = noise · √V[y]; the paper gives no rank."""
+    noise, rng = checked_noise(config), rng_for(0, "low_rank")
     a, b = (v / np.linalg.norm(v) for v in rng.standard_normal((2, OUTPUTS)))
     rows: Any = Drawn("uniform", 1000, OUTPUTS, 1.0).read(0, 1000)
     median = np.sqrt(np.median(squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]))
     radius = np.sqrt(rng.chisquare(OUTPUTS, FREQUENCIES)) / median
     W = rng.standard_normal((OUTPUTS, FREQUENCIES), np.float32).astype(np.float64)
     W *= radius / np.sqrt(squared_norms(W.T))
-    weights = np.outer(rng.uniform(-1, 1, 2 * FREQUENCIES), -a)
-
-    def f(X: Any) -> NDArray[np.float64]:
-        angles = X @ W
-        return np.hstack((np.cos(angles), np.sin(angles))) @ weights / np.sqrt(FREQUENCIES)
-
+    f = LowRank(W, rng.uniform(-1, 1, 2 * FREQUENCIES), a)
     L = np.sqrt(noise * np.std(f(rows))) * np.outer(b, np.eye(OUTPUTS)[0])
     return responses(config, OUTPUTS, f, L)
 
 
-def noise_of(config: Mapping[str, Any]) -> float:
-    """Checked with the other numbers, before any is used."""
+def checked_noise(config: Mapping[str, Any]) -> float:
+    """The noise; it and the other numbers are checked before any is used."""
     for key in ("rows", "test_rows"):
         require(type(config[key]) is int and config[key] >= 1, f"dataset.{key}", "a positive integer", config[key])
     noise, on = config["noise"], config["noise_on"]

@@ -1,7 +1,7 @@
-"""A sinc function of one variable with noise, the toy of Gaussian process regression [Wacker 2022, 5.3.3].
+"""A noisy sinc function of one variable, an example for Gaussian process regression [Wacker 2022, 5.3.3].
 
-Training rows are drawn from the middle of the interval, test rows are a grid over all of it: what a model says where
-there are no data shows there.
+Training rows are drawn from the middle of the interval; test rows are a grid over all of it and show how a model
+extrapolates.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ TEST_ROWS = 400
 
 
 def load_sinc(config: Mapping[str, Any]) -> Dataset:
-    """y = sin(ax)/x + noise, x from −w to w for training and from −1.5w to 1.5w for the test."""
+    """y = sin(ax)/x + noise, x in [−w, w] for training and in [−1.5w, 1.5w] for testing."""
     a, n, w, noise = (config[key] for key in ("frequency", "rows", "width", "noise"))
     require(isinstance(a, int | float) and a > 0, "dataset.frequency", "above 0", a)
     require(isinstance(n, int) and n >= 2, "dataset.rows", "an integer of at least 2", n)

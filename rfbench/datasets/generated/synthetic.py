@@ -1,7 +1,7 @@
-"""Rows drawn when they are read: as many as wanted, in memory that does not grow with them.
+"""Random rows, drawn when they are read: any number of them in constant memory.
 
-Rows come in blocks of a fixed size, each from a generator of its own, so that a row is the same
-however it is read.  The target is the first coordinate of the row, a regression.
+Each block of a fixed size has a generator of its own, so that a row does not depend on how it is read.
+The target is the first coordinate of the row, a regression.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ LAWS: dict[str, Law] = {law.__name__: law for law in (gaussian, uniform, sphere,
 
 @dataclass(frozen=True)
 class Drawn:
-    """n rows of a law; the targets are the first coordinates of the same rows."""
+    """n random rows of a distribution."""
 
     distribution: str
     n: int
@@ -91,7 +91,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class FirstColumn:
-    """The target of drawn rows."""
+    """The first coordinates of random rows, as their targets."""
 
     rows: Drawn
 
@@ -118,7 +118,7 @@ def load_synthetic(config: Mapping[str, Any]) -> Dataset:
 
 
 def load_bits(config: Mapping[str, Any]) -> Dataset:
-    """As many training rows as asked for, and a tenth of that to test."""
+    """`rows` training rows, and a tenth as many test rows."""
     n, d = config["rows"], config["columns"]
     require(isinstance(n, int) and n >= 1, "dataset.rows", "a positive integer", n)
     require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)

