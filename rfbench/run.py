@@ -141,6 +141,7 @@ def make_trial(
         name=job.config["sketch"]["name"],
         real_twin=job.real_twin(kernel),
         energy_meter=job.meter,
+        device="opu" if job.device else "cpu",
         columns=columns,
         recorder=recorder,
     )

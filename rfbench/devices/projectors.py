@@ -1,4 +1,4 @@
-"""Devices that multiply n rows of D columns by a D × D matrix; building and loading it is not part of the work."""
+"""Devices that multiply n rows of D columns by a D × D matrix; drawing and loading the matrix is not measured."""
 
 import os
 from abc import ABC, abstractmethod
@@ -17,26 +17,26 @@ from rfbench.devices.opu.shared import SharedDevice
 
 
 class NoRoomError(Exception):
-    """Why there is no such projection on a device."""
+    """Why a device cannot do a projection of this size."""
 
 
 class Projector(ABC):
-    """`name` is for the results, if it is not that of the sketch; `draws` is the device whose meter is to be read."""
+    """A device; `name` replaces that of the sketch in the results, `draws` is the device to meter."""
 
     name: ClassVar[str | None] = None
     draws: ClassVar[str]
 
     @abstractmethod
     def ready(self, rows: Array, D: int, rng: np.random.Generator) -> AbstractContextManager[Callable[[], object]]:
-        """Within it, what it gives projects all rows once and returns when that is done; warm, or NoRoomError."""
+        """A context with a function that projects all rows once and returns when done, warmed up; or NoRoomError."""
 
     def seconds(self, n: int) -> float | None:
-        """What n rows take on a device that is known but not here; None: they are measured."""
+        """The time of n rows on the device that this one simulates; None: measure it."""
         return None
 
 
 class NumPy(Projector):
-    """A matrix product on so many threads."""
+    """A matrix product on a number of threads."""
 
     name = "numpy"
     draws = "cpu"
@@ -48,8 +48,8 @@ class NumPy(Projector):
     def ready(self, rows: Array, D: int, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
         n, dtype = len(rows), rows.dtype
         require_room(D, (D + 2 * n) * D * dtype.itemsize, free_bytes())
-        X, W, Y = widened(rows, D), rng.random((D, D), dtype), np.empty((n, D), dtype)  # whatever the entries are
-        Y.fill(0)  # fresh pages are the system's work, not the product's
+        X, W, Y = widened(rows, D), rng.random((D, D), dtype), np.empty((n, D), dtype)  # the values do not matter
+        Y.fill(0)  # so that the system allocates the pages now
         with threadpool_limits(self.threads):
             np.matmul(X[:8], W, out=Y[:8])
             yield lambda: np.matmul(X, W, out=Y)
@@ -87,16 +87,16 @@ class Torch(Projector):
 
 
 class OPU(Projector):
-    """An OPU takes a time that does not depend on D."""
+    """An OPU, whose time does not depend on D."""
 
     draws = "opu"
 
     def __init__(self, device: SharedDevice) -> None:
-        """The bare device: one that keeps its frames shows a row but once, and a second try takes twice the time."""
+        """Use the bare backend: recording would skip known rows, and a second try would double the time."""
         self.device = device.backend.device if isinstance(device.backend, Recorded) else device.backend
 
     def seconds(self, n: int) -> float | None:
-        self.device.fit(64, 64)  # before, it need not know
+        self.device.fit(64, 64)  # some devices know their frame time only when fitted
         return self.device.seconds(n)
 
     @contextmanager
@@ -107,8 +107,8 @@ class OPU(Projector):
         yield lambda: self.device.intensities(X)
 
 
-def at_hand(threads: int, device: SharedDevice | None) -> list[Projector]:
-    """The processor, a card if torch is installed and sees one, and an OPU if one was chosen."""
+def available_projectors(threads: int, device: SharedDevice | None) -> list[Projector]:
+    """The processor, a card if torch finds one, and an OPU if one was chosen."""
     found: list[Projector] = [NumPy(threads)]
     if find_spec("torch"):
         import torch
@@ -118,17 +118,17 @@ def at_hand(threads: int, device: SharedDevice | None) -> list[Projector]:
 
 
 def widened(rows: Array, D: int) -> Array:
-    """The columns, repeated or cut to D."""
+    """The rows with their columns repeated or cut to D."""
     return np.ascontiguousarray(np.tile(rows, -(-D // rows.shape[1]))[:, :D])
 
 
 def require_room(D: int, wanted: int, free: int) -> None:
     if wanted > free:
-        raise NoRoomError(f"{D} columns take {wanted / 1e9:.1f} GB, which is more than is free")
+        raise NoRoomError(f"{D} columns need {wanted / 1e9:.1f} GB; only {free / 1e9:.1f} GB are free")
 
 
 def free_bytes() -> int:
-    """Memory that can be had without swapping, or all there is where the system does not tell."""
+    """Memory available without swapping, or all memory if the system does not say."""
     with suppress(OSError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

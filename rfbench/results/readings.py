@@ -1,4 +1,4 @@
-"""What meters have read in a job: sources for run.json, and every sample of a sensor in samples.csv."""
+"""Energy readings of a job: their sources for run.json, and all samples of the sensors in samples.csv."""
 
 import csv
 import io
@@ -13,27 +13,27 @@ KEY = ("features", "seed", "device")
 
 
 class Readings:
-    """Those of the trials that are not yet on disk, and where all have come from."""
+    """Readings of trials that are not yet on disk, and the sources of all."""
 
     def __init__(self) -> None:
-        self.sources: dict[str, str] = {}  # by device; a reason where there is none
+        self.sources: dict[str, str] = {}  # by device; the reason if there is none
         self.new: dict[tuple[str, ...], Reading] = {}
 
     @contextmanager
     def taken(self, meter: Meter, key: tuple[int, int, str]) -> Iterator[Reading]:
         with meter.measure() as reading:
             yield reading
-        if told := reading.reason or (reading.source if reading.joules is not None else ""):
-            self.sources[key[-1]] = told
+        if source := reading.reason or (reading.source if reading.joules is not None else ""):
+            self.sources[key[-1]] = source
         self.new[tuple(map(str, key))] = reading
 
     def keep(self, directory: Path) -> None:
-        """Add to those that are there, in place of those of the same trials."""
+        """Add the samples to samples.csv, in place of earlier ones of the same trials."""
         path = directory / "samples.csv"
         fresh = [
-            [*key, reading.source, f"{seconds:.6f}", repr(shown), reading.unit]
+            [*key, reading.source, f"{seconds:.6f}", repr(value), reading.unit]
             for key, reading in self.new.items()
-            for seconds, shown in reading.samples
+            for seconds, value in reading.samples
         ]
         if fresh:
             lines = list(csv.reader(io.StringIO(path.read_text()))) if path.exists() else []

@@ -62,6 +62,7 @@ class Trial:
     name: str = ""  # of the sketch; its draws depend on it
     real_twin: Sketch | None = None  # the real sketch of the same family, for ratios of variances
     energy_meter: Meter = field(default_factory=Absent)
+    device: str = "cpu"  # that makes the features
     columns: Mapping[str, Any] = field(default_factory=dict)  # of its rows in results.csv
     recorder: Recorder = field(default_factory=Recorder)
 
@@ -73,9 +74,9 @@ class Trial:
         return self.plan(k)()
 
     def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
-        """Read the energy of a device, or of the one that does the job's work."""
-        meter = self.energy_meter.on(device) if device else self.energy_meter
-        return self.recorder.metered(meter, (self.D, self.seed, device or meter.device))
+        """Measure the energy of a device, by default of the one that makes the features."""
+        device = device or self.device
+        return self.recorder.metered(self.energy_meter.on(device), (self.D, self.seed, device))
 
     def learn(self, facts: Mapping[str, Any]) -> None:
         """What task and sketch took from the training rows, for run.json."""

@@ -16,7 +16,7 @@ from rfbench.checks import require
 from rfbench.datasets.prepare import Split
 from rfbench.devices.opu.replay import Replay
 from rfbench.devices.opu.shared import SharedDevice
-from rfbench.devices.projectors import NoRoomError, Projector, at_hand
+from rfbench.devices.projectors import NoRoomError, Projector, available_projectors
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
@@ -49,7 +49,7 @@ class Projection(Task):
         return np.concatenate([X for X, _ in split.train.blocks()])
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
-        for projector in at_hand(trial.engine.workers, device_of(trial.sketch)):
+        for projector in available_projectors(trial.engine.workers, device_of(trial.sketch)):
             where = {"d": trial.D} | ({"sketch": projector.name} if projector.name else {})
             for measure in self._of(projector, reference, trial):
                 yield measure._replace(where=where)

@@ -6,8 +6,8 @@ import pytest
 from rfbench.checks import InputError
 from rfbench.devices.opu import make_opu
 
-lightonml = pytest.importorskip("lightonml", reason="lightonml is not installed: make test does it")
-pytest.importorskip("rfbench_lightonml", reason="rfbench-lightonml is not installed: make test does it")
+lightonml = pytest.importorskip("lightonml", reason="lightonml is not installed: make test installs it")
+pytest.importorskip("rfbench_lightonml", reason="rfbench-lightonml is not installed: make test installs it")
 
 OUTPUTS, GAIN = 40_000, 9.0
 
@@ -47,14 +47,14 @@ def test_the_level_is_measured_over_all_outputs(device, bits):
     assert device.level == before  # one exposure, one level
 
 
-@pytest.mark.parametrize(("gain", "told"), [(0.0, "sees nothing.*longer"), (900.0, "% of the .* saturate.*shorter")])
-def test_an_exposure_that_does_not_suit_is_told(device, gain, told):
+@pytest.mark.parametrize(("gain", "reason"), [(0.0, "sees no light.*longer"), (900.0, "% of the .* saturate.*shorter")])
+def test_a_wrong_exposure_is_refused(device, gain, reason):
     device.opu.device.gain = gain
-    with pytest.raises(InputError, match=rf"{told} opu\.exposure_us"):
+    with pytest.raises(InputError, match=rf"{reason} opu\.exposure_us"):
         device.fit(64, 50, 3, 20.0)
 
 
-def test_exposure_is_set_and_told(device):
+def test_the_exposure_is_set_and_reported(device):
     device.fit(64, 50)
     assert device.info()["exposure_us"] == 300
     assert device.info()["device"] == "lightonml"
@@ -62,7 +62,7 @@ def test_exposure_is_set_and_told(device):
 
 
 def test_without_a_driver_there_is_a_way_out():
-    with pytest.raises(InputError, match=r"no OPU can be opened \(.*lightonopu.*opu\.simulated=true"):
+    with pytest.raises(InputError, match=r"cannot open an OPU \(.*lightonopu.*opu\.simulated=true"):
         make_opu("lightonml", simulated=False).__enter__()
     with pytest.raises(InputError, match=r"opu\.simulated must be true, false or auto; 'maybe'"):
         make_opu("lightonml", simulated="maybe")

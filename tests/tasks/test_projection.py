@@ -20,7 +20,7 @@ from rfbench.devices.opu.base import OpticalBackend
 from rfbench.devices.opu.recorded import Recorded
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.devices.opu.simulated import Simulated
-from rfbench.devices.projectors import OPU, NoRoomError, NumPy, Torch, at_hand, widened
+from rfbench.devices.projectors import OPU, NoRoomError, NumPy, Torch, available_projectors, widened
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.reports.figures.projections import crossing
@@ -66,7 +66,7 @@ def test_what_does_not_fit_into_memory_has_a_reason(monkeypatch):
     monkeypatch.setattr(projectors, "free_bytes", lambda: 4 * (50 + 2 * 40) * 50)
     with NumPy(1).ready(BITS, 50, np.random.default_rng(1)):
         pass
-    with pytest.raises(NoRoomError, match="51 columns take"), NumPy(1).ready(BITS, 51, np.random.default_rng(1)):
+    with pytest.raises(NoRoomError, match="51 columns need"), NumPy(1).ready(BITS, 51, np.random.default_rng(1)):
         pass
 
 
@@ -104,10 +104,10 @@ def test_a_simulated_opu_states_the_time_of_the_device_whatever_the_columns():
     assert opu.seconds(3000) == pytest.approx(3000 / 1900)
 
 
-def test_devices_at_hand_are_the_processor_and_what_was_chosen():
+def test_available_devices_are_the_processor_and_what_was_chosen():
     device = SharedDevice(Simulated())
-    assert [type(one) for one in at_hand(1, device) if not isinstance(one, Torch)] == [NumPy, OPU]
-    assert [type(one) for one in at_hand(1, None) if not isinstance(one, Torch)] == [NumPy]
+    assert [type(one) for one in available_projectors(1, device) if not isinstance(one, Torch)] == [NumPy, OPU]
+    assert [type(one) for one in available_projectors(1, None) if not isinstance(one, Torch)] == [NumPy]
 
 
 def test_energy_is_that_of_one_projection_and_work_lasts_as_long_as_the_meter_needs():
@@ -185,9 +185,9 @@ def test_times_are_measured_and_stated_and_energy_is_there_or_has_a_reason(run, 
     assert all(r["d"] == r["features"] for r in rows)
     for D in (100, 200, 300):
         assert float(cells["numpy", D, "0", "transform_seconds"]["value"]) > 0
-    assert "400 columns take" in cells["numpy", 400, "1", "transform_seconds"]["message"]
+    assert "400 columns need" in cells["numpy", 400, "1", "transform_seconds"]["message"]
     assert cells["numpy", 300, "1", "joules"]["status"] == "missing"
-    assert f"no joules of numpy: rapl: there is no energy counter of a processor in {tmp_path}" in done.stdout
+    assert f"no joules of numpy: rapl: no energy counter of a processor in {tmp_path}" in done.stdout
     for D in (100, 200, 300, 400):
         opu = {m: cells["optical(opu=simulated)", D, "0", m] for m in ("transform_seconds", "joules", "watts")}
         assert float(opu["transform_seconds"]["value"]) == 50 / 2000

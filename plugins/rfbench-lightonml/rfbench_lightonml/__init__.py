@@ -17,7 +17,7 @@ def make(
     bits: int = 8,
     range: float = 10.0,
 ) -> OpticalBackend:
-    """The device or its twin, not yet opened; `auto` is the device where there is a driver."""
+    """The device or its simulation, not yet opened; `auto` is the device if its driver is installed."""
     require(simulated in (True, False, "auto"), "opu.simulated", "true, false or auto", simulated)
     require(outputs >= 1, "opu.outputs", "at least 1", outputs)
     require(exposure_us >= 0, "opu.exposure_us", "at least 0", exposure_us)

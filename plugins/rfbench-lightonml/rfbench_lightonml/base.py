@@ -1,4 +1,4 @@
-"""What the device and its twin have in common: an OPU of lightonml, which is imported where it is needed."""
+"""An OPU of lightonml, real or simulated; lightonml is imported only when it is used."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class LightOn(OpticalBackend):
             self.opu.close()
 
     def outputs(self, bits: NDArray[np.uint8]) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Some rows and all outputs behind them, in batches that memory holds."""
+        """(rows, all their outputs), in batches that fit into memory."""
         D = self.opu.n_components
         for rows in spans(len(bits), max(BATCH_BYTES // D, 1)):
             yield rows, np.asarray(self.opu.transform(bits[rows])).reshape(-1, D)
@@ -47,7 +47,7 @@ class LightOn(OpticalBackend):
 
 
 def lightonml() -> Any:
-    """The package, which warns of its own imports."""
+    """The package; its own imports raise warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import lightonml

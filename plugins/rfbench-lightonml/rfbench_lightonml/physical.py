@@ -1,4 +1,4 @@
-"""The device: one medium, of which a key is a window, and a camera whose level is measured."""
+"""The device: one medium, in which a key selects a window of outputs, and a camera that is calibrated."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -10,12 +10,12 @@ from rfbench.checks import InputError
 from rfbench.seeds import rng_for
 from rfbench_lightonml.base import LightOn, lightonml
 
-CALIBRATION = 128  # random rows on which the intensity of one count is measured
-SATURATED = 0.1  # more of them, and the features are others
+CALIBRATION = 128  # random rows that measure the intensity of one count
+SATURATED = 0.1  # of the counts, at most: saturation changes the features
 
 
 class Physical(LightOn):
-    """As many outputs are read as given, or as the features that are asked for."""
+    """An OPU that reads `count` outputs, or as many as there are features if these are more."""
 
     def __init__(self, timings: Mapping[str, int], count: int) -> None:
         super().__init__(timings)
@@ -28,7 +28,7 @@ class Physical(LightOn):
             self.opu.open()
         except (ImportError, RuntimeError) as error:
             reason = str(error).splitlines()[0]
-            raise InputError(f"no OPU can be opened ({reason}); use opu.simulated=true, or opu=simulated") from error
+            raise InputError(f"cannot open an OPU ({reason}); use opu.simulated=true or opu=simulated") from error
         return self
 
     def fit(self, d: int, D: int, key: int = 0, ones: float | None = None) -> None:
@@ -39,7 +39,7 @@ class Physical(LightOn):
         self.level = self._measure(d, round(d / 2 if ones is None else ones))
 
     def _measure(self, d: int, ones: int) -> float:
-        """Mean intensity over mean count, behind random rows with so many ones and over all outputs."""
+        """Mean intensity over mean count, over all outputs of random rows with this many ones."""
         ones = min(max(ones, 1), d)
         if (d, ones) not in self.levels:
             order = rng_for(0, "opu", d, ones).random((CALIBRATION, d)).argsort(axis=1)
@@ -48,7 +48,7 @@ class Physical(LightOn):
             ]
             mean, saturated = np.concatenate(rows, axis=1).mean(1)
             if not mean:
-                raise InputError("the camera sees nothing of such rows; set a longer opu.exposure_us")
+                raise InputError("the camera sees no light; set a longer opu.exposure_us")
             if saturated > SATURATED:
                 raise InputError(f"{saturated:.0%} of the camera's pixels saturate; set a shorter opu.exposure_us")
             self.levels[d, ones] = ones / float(mean)

@@ -1,4 +1,4 @@
-"""The device that lightonml simulates, behind a camera that it lacks."""
+"""The device that lightonml simulates, with a camera, which lightonml does not simulate."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from rfbench_lightonml.base import LightOn, lightonml
 
 
 class Twin(LightOn):
-    """A medium for every key, where by itself it would have the same for all."""
+    """An OPU with a medium for each key; lightonml alone has one for all."""
 
     def __init__(self, timings: Mapping[str, int], camera: Camera) -> None:
         super().__init__(timings)

@@ -1,4 +1,4 @@
-"""For every device the meter that reads it."""
+"""The meter that fits the device."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rfbench.devices.meters.rapl import RAPL
 
 @dataclass(frozen=True)
 class Auto(Meter):
-    """Work is done by the processor unless it is said to be another device's."""
+    """RAPL for processors, NVML for cards, the constant draw of an OPU."""
 
     name = "auto"
     device = "cpu"
@@ -22,14 +22,14 @@ class Auto(Meter):
 
     def __post_init__(self) -> None:
         for device in ("cuda", "opu"):
-            self.on(device)  # options that a meter refuses
+            self.on(device)  # refuses wrong options
 
     def on(self, device: str) -> Meter:
         if device == "cpu":
             return RAPL(self.idle_seconds, self.root)
         if device == "cuda":
             return NVML(self.idle_seconds, self.card)
-        return ConstantDraw(self.watts) if device == "opu" else Absent(f"no meter reads {device}")
+        return ConstantDraw(self.watts) if device == "opu" else Absent(f"no meter measures {device}")
 
     def measure(self) -> AbstractContextManager[Reading]:
         return self.on(self.device).measure()

@@ -1,4 +1,4 @@
-"""A meter reads the energy of a piece of work.  Where it cannot it says why, and the work goes on:
+"""A meter measures the energy of some work.  If it cannot, it says why, and the work goes on:
 
 with meter.measure() as reading:
     work()
@@ -15,14 +15,14 @@ from typing import ClassVar
 
 @dataclass
 class Reading:
-    """Complete when the work is over; without joules it has a reason, or nobody asked for them."""
+    """The energy of some work, complete when the work is; without joules it has a reason, unless there is no meter."""
 
     source: str
     seconds: float = 0.0
     joules: float | None = None
     reason: str = ""
-    idle_watts: float | None = None  # of the same source when there was no work
-    samples: list[tuple[float, float]] = field(default_factory=list)  # (seconds, what the sensor showed)
+    idle_watts: float | None = None  # of the same source without work
+    samples: list[tuple[float, float]] = field(default_factory=list)  # (seconds, value of the sensor)
     unit: str = ""  # of the samples
     least_seconds: float = 0.0  # shorter work is below the resolution of the sensor
 
@@ -33,25 +33,25 @@ class Reading:
 
 @dataclass(frozen=True)
 class Meter(ABC):
-    """A recipe: sensors are looked for when work is measured."""
+    """A recipe: it searches its sensors when it measures."""
 
     name: ClassVar[str]
-    device: ClassVar[str]  # whose energy it reads
+    device: ClassVar[str]  # whose energy it measures: cpu, cuda or opu
 
     @abstractmethod
     def measure(self) -> AbstractContextManager[Reading]:
-        """Reads from entering to leaving."""
+        """Measure from entering to leaving the context."""
 
     def on(self, device: str) -> "Meter":
-        """The meter to be read while this device works."""
+        """The meter for work that this device does: itself, or none where it measures another device."""
         if device == self.device:
             return self
-        return Absent(f"meter={self.name} reads {self.device}, not {device}; use meter=auto")
+        return Absent(f"meter={self.name} measures {self.device}, but {device} does this work; use meter=auto")
 
 
 @dataclass(frozen=True)
 class Absent(Meter):
-    """No meter: none was asked for, or there is a reason."""
+    """No meter: none was chosen, or there is a reason."""
 
     name = "none"
     device = "nothing"

@@ -1,4 +1,4 @@
-"""NVIDIA cards: the energy counter where the card has one (Volta and later), else its power."""
+"""NVIDIA cards: the energy counter if the card has one (Volta and later), else its power."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rfbench.devices.meters.sampled import INTERVAL, Sampled, Sensor, SensorErro
 
 @dataclass(frozen=True)
 class NVML(Sampled):
-    """The whole board, as the driver tells; `card` counts as nvidia-smi does."""
+    """The whole board, as reported by the driver; `card` is the index that nvidia-smi shows."""
 
     name = "nvml"
     device = "cuda"

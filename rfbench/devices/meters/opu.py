@@ -1,4 +1,4 @@
-"""An OPU draws the same whatever it does: "below 30 W independently of the workload" [Ohana et al. 2019, 4.3]."""
+"""An OPU draws constant power: "below 30 W independently of the workload" [Ohana et al. 2019, 4.3]."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from rfbench.devices.meters.base import Meter, Reading
 
 @dataclass(frozen=True)
 class ConstantDraw(Meter):
-    """Watts times seconds; nothing is read."""
+    """Watts times seconds, without a sensor."""
 
     name = "opu"
     device = "opu"

@@ -1,9 +1,9 @@
-"""Meters with a sensor that is read again and again while the work goes on.
+"""Meters with a sensor that is sampled while the work runs.
 
-A sensor shows the energy since some day, of which the difference counts, or the power P(t), whose integral is taken by
-the trapezoid rule over samples at t₀ ≤ … ≤ t_k, the first and the last of them around the work:
+A sensor shows either energy, a counter whose difference counts, or power P(t), which the trapezoid rule integrates over
+samples at t₀ ≤ … ≤ t_k, the first taken before the work and the last after it:
 
-    E = Σᵢ (tᵢ₊₁ − tᵢ) (Pᵢ + Pᵢ₊₁)/2,      exact where P is linear between samples                                 (1)
+    E = Σᵢ (tᵢ₊₁ − tᵢ) (Pᵢ + Pᵢ₊₁)/2,      exact if P is linear between samples                                 (1)
 """
 
 from abc import abstractmethod
@@ -24,20 +24,20 @@ INTERVAL = 0.1  # seconds between samples
 
 
 class SensorError(Exception):
-    """Why a sensor shows nothing."""
+    """Why a sensor cannot be read."""
 
 
 class Sensor(NamedTuple):
-    """What can be read; `read` raises SensorError where it fails."""
+    """A source of numbers; `read` raises SensorError if it fails."""
 
     source: str
-    unit: str  # J of a counter, W of a power
+    unit: str  # J for a counter, W for power
     read: Callable[[], float]
 
 
 @dataclass(frozen=True)
 class Sampled(Meter):
-    """The draw without work is taken once, before the first work that is measured."""
+    """The idle power is measured once, before the first work."""
 
     least_seconds: ClassVar[float]
     idle_seconds: float = 1.0
@@ -47,7 +47,7 @@ class Sampled(Meter):
 
     @abstractmethod
     def sensor(self) -> Sensor:
-        """Found anew, or SensorError."""
+        """Search the sensor, or raise SensorError."""
 
     @contextmanager
     def measure(self) -> Iterator[Reading]:
@@ -61,18 +61,18 @@ class Sampled(Meter):
             reading.idle_watts, reading.least_seconds = idle, self.least_seconds
             yield reading
         if reading.seconds < self.least_seconds:
-            reading.source += ", shorter than it resolves"
+            reading.source += ", shorter than its resolution"
 
 
 @cache
 def opened(meter: Sampled) -> Sensor:
-    """Once for all jobs of a process: a driver may take long to start."""
+    """The sensor, opened once for all jobs of a process: a driver may take long to start."""
     return meter.sensor()
 
 
 @cache
 def idle_watts(meter: Sampled) -> float | None:
-    """The mean draw of `idle_seconds` without work."""
+    """The mean power over `idle_seconds` without work."""
     if not meter.idle_seconds:
         return None
     with sampling(opened(meter)) as reading:
@@ -84,7 +84,7 @@ def idle_watts(meter: Sampled) -> float | None:
 
 @contextmanager
 def sampling(sensor: Sensor) -> Iterator[Reading]:
-    """Samples at the start, every INTERVAL and at the end; the first that fails is the last."""
+    """Sample at the start, every INTERVAL and at the end, until a sample fails."""
     reading, start, over = Reading(sensor.source, unit=sensor.unit), perf_counter(), Event()
 
     def sample() -> None:
@@ -116,5 +116,5 @@ def sampling(sensor: Sensor) -> Iterator[Reading]:
 
 def energy(samples: Sequence[tuple[float, float]], unit: str) -> float:
     """The difference of a counter, or equation (1)."""
-    t, shown = np.array(samples).T
-    return float(shown[-1] - shown[0] if unit == "J" else np.diff(t) @ (shown[1:] + shown[:-1]) / 2)
+    t, P = np.array(samples).T
+    return float(P[-1] - P[0] if unit == "J" else np.diff(t) @ (P[1:] + P[:-1]) / 2)

@@ -1,4 +1,4 @@
-"""What an optical processing unit does: binary rows in, what a camera sees of the light behind the medium out."""
+"""An optical processing unit (OPU): binary rows in, the light behind a scattering medium as counted by a camera out."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -12,16 +12,16 @@ from rfbench.sketches.optical.device import as_bits
 
 
 class OpticalBackend(ABC):
-    """One device, for one caller at a time; opened and closed as a context.
+    """A device for one caller at a time, opened and closed as a context.
 
-    After `fit`, `level` is the intensity that one count stands for, in the unit in which a medium of CN(0, 1) entries
-    has a mean intensity of ‖x‖² behind row x.
+    After `fit`, `level` is the intensity of one count, in units in which a medium of CN(0, 1) entries gives row x the
+    mean intensity ‖x‖².
     """
 
     d: int
     D: int
     level: float
-    parallel: ClassVar[bool] = False  # whether a copy made after `fit` may work beside it: nothing but arithmetic
+    parallel: ClassVar[bool] = False  # whether a copy made after `fit` may run beside it: it is arithmetic only
 
     def __enter__(self) -> Self:
         return self
@@ -33,20 +33,20 @@ class OpticalBackend(ABC):
 
     @abstractmethod
     def fit(self, d: int, D: int, key: int = 0, ones: float | None = None) -> None:
-        """Make ready for rows of d bits and D outputs.
+        """Prepare for rows of d bits and D outputs.
 
-        The key names a medium or, in a device that has but one, a window of its outputs: the same key, the same
-        features.  The exposure suits rows with so many ones, half of the bits unless told.
+        The key selects a medium or, in a device that has only one, a window of its outputs: equal keys give equal
+        features.  The exposure suits rows with this many ones, by default half of the bits.
         """
 
     @abstractmethod
     def frames(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Counts behind rows of 0 and 1, (n, D)."""
+        """Counts of rows of 0 and 1, (n, D)."""
 
     def intensities(self, rows: Array) -> NDArray[np.uint8]:
-        """The same for rows of any type, refused unless they are binary and as long as those fitted."""
+        """Counts of rows of any type; they must be binary and have the fitted number of columns."""
         if rows.shape[1] != self.d:
-            raise ValueError(f"the device was fitted to rows of {self.d} columns; {rows.shape[1]} were given")
+            raise ValueError(f"the device was fitted to rows of {self.d} columns; got {rows.shape[1]}")
         return self.frames(as_bits(rows))
 
     @abstractmethod
@@ -54,9 +54,9 @@ class OpticalBackend(ABC):
         """Device, exposure, camera, frames per second and versions, for run.json."""
 
     def kept(self) -> str:
-        """The options that find the frames so far again, if they are kept."""
+        """The options that replay the frames recorded so far, if any."""
         return ""
 
     def seconds(self, n: int) -> float | None:
-        """What n frames take on the device that is simulated; None: it is real, and they are measured."""
+        """The time of n frames on the device that this one simulates; None: this is a real device, measure it."""
         return None

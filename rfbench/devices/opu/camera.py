@@ -1,4 +1,4 @@
-"""A camera: intensities in, whole counts out, from 0 to where it saturates."""
+"""A camera: intensities in, integer counts out, from 0 to saturation."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from rfbench.checks import require
 
 @dataclass(frozen=True)
 class Camera:
-    """Of `bits` bits, exposed to saturate at `range` times the mean intensity, with readout noise if asked for."""
+    """A camera of `bits` bits that saturates at `range` times the mean intensity, with optional readout noise."""
 
     bits: int
     range: float
@@ -23,11 +23,11 @@ class Camera:
         require(self.noise >= 0, "opu.noise", "at least 0", self.noise)
 
     def level(self, mean: float) -> float:
-        """The intensity of one count under an exposure to that mean."""
+        """The intensity of one count, for an exposure to this mean intensity."""
         return self.range * mean / (2**self.bits - 1)
 
     def count(self, intensity: Array, level: float, out: NDArray[np.uint8], noise: Array | None = None) -> None:
-        """Counts of intensities, which are spent."""
+        """Counts of intensities, which are overwritten."""
         intensity /= level
         if noise is not None:
             intensity += self.noise * noise

@@ -1,6 +1,6 @@
-"""Frames on disk, found by their row: in any order, each row once, batch by batch.
+"""Frames on disk, indexed by the digest of their row, each row once, in batches.
 
-A batch is a file that is there whole or not at all, so frames are usable whenever the writer stops.
+Each batch is a file that is written atomically, so the frames are usable whenever the writer stops.
 """
 
 import io
@@ -17,29 +17,29 @@ log = logging.getLogger("rfbench")
 
 
 def place(folder: Path, d: int, D: int, key: int, ones: float | None) -> Path:
-    """Where the frames of a setting are."""
+    """The folder of the frames of a setting."""
     return folder / f"{d}x{D}-{key:016x}-{'half' if ones is None else repr(ones)}"
 
 
 class Frames:
-    """Counts of D outputs for the rows of a folder's batches; of a row only its digest is kept."""
+    """Counts of D outputs for the rows in the batches of a folder; only digests of the rows are stored."""
 
     def __init__(self, folder: Path, D: int) -> None:
         self.folder = folder
         self.record = np.dtype([("row", "<u8"), ("counts", "u1", (D,))])
         self.files: list[Path] = []
         self.rows = np.empty(0, np.uint64)  # digests, increasing
-        self.places = np.empty((0, 2), np.int64)  # the file of each, and which of its records
+        self.places = np.empty((0, 2), np.int64)  # file and record of each
         for path in sorted(folder.glob("*.npy")):
             try:
                 self._index(path, self._open(path)["row"])
             except (OSError, ValueError, EOFError) as error:
-                log.warning("%s is damaged and left out: %s", path, error)
+                log.warning("%s is damaged and ignored: %s", path, error)
 
     def _open(self, path: Path) -> Array:
         batch = np.load(path, mmap_mode="r")
         if batch.dtype != self.record:
-            raise ValueError("these are other outputs")
+            raise ValueError("frames of another number of outputs")
         return batch
 
     def _index(self, path: Path, rows: Array) -> None:
@@ -51,12 +51,12 @@ class Frames:
         self.files.append(path)
 
     def has(self, rows: Array) -> NDArray[np.bool_]:
-        """Which of these digests there are frames of."""
+        """Which of these digests have frames."""
         at = np.searchsorted(self.rows, rows)
         return self.rows[np.minimum(at, len(self.rows) - 1)] == rows if len(self.rows) else np.zeros(len(rows), bool)
 
     def read(self, rows: Array) -> NDArray[np.uint8]:
-        """Counts of rows that there are."""
+        """Counts of rows that have frames."""
         counts = np.empty((len(rows), self.record["counts"].shape[0]), np.uint8)
         files, records = self.places[np.searchsorted(self.rows, rows)].T
         for number in np.unique(files):
@@ -65,7 +65,7 @@ class Frames:
         return counts
 
     def add(self, rows: Array, counts: NDArray[np.uint8]) -> None:
-        """A batch; it is on disk when this returns."""
+        """Write a batch; it is on disk when this returns."""
         batch = np.empty(len(rows), self.record)
         batch["row"], batch["counts"] = rows, counts
         content = io.BytesIO()

@@ -1,4 +1,4 @@
-"""A device that keeps what it has seen."""
+"""A device that records its frames."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from rfbench.storage import replace_file
 
 
 class Recorded(OpticalBackend):
-    """Shows a row to a device once, and keeps the frame in a folder."""
+    """Sends each row to a device once, and keeps the frame in a folder."""
 
     def __init__(self, device: OpticalBackend, folder: Path) -> None:
         self.device, self.folder = device, folder
@@ -38,8 +38,8 @@ class Recorded(OpticalBackend):
         if path.exists():
             before = json.loads(path.read_text())
             if _settings(before) != _settings(json.loads(json.dumps(about))):
-                raise InputError(f"{here} holds frames of another device or exposure; give another opu.dump")
-            about = before  # one level for all of them, also where it is measured
+                raise InputError(f"{here} has frames of another device or exposure; choose another opu.dump")
+            about = before  # one level for all frames, even if the device measures it
         else:
             replace_file(path, json.dumps(about, indent=1) + "\n")
         self.level, self.store = float(about["level"]), Frames(here, D)
@@ -63,5 +63,5 @@ class Recorded(OpticalBackend):
 
 
 def _settings(about: dict[str, Any]) -> dict[str, Any]:
-    """What must be the same for frames to be of one kind."""
+    """The settings that frames of one folder must share."""
     return {key: value for key, value in about["device"].items() if key != "versions"}

@@ -1,4 +1,4 @@
-"""A device that has seen it all before."""
+"""Recorded frames in place of a device."""
 
 import json
 from pathlib import Path
@@ -14,10 +14,10 @@ from rfbench.devices.opu.rows import row_digests
 
 
 class Replay(OpticalBackend):
-    """The frames that opu.dump has put into a folder; it refuses rows that are not among them."""
+    """The frames that opu.dump wrote to a folder; rows without a frame are refused."""
 
     def __init__(self, folder: str | None = None) -> None:
-        require(folder is not None, "opu.folder", "a folder that opu.dump=… of an earlier run has filled", folder)
+        require(folder is not None, "opu.folder", "a folder that an earlier run filled with opu.dump=…", folder)
         self.folder = Path(str(folder))
         self.source: dict[str, Any] = {}
 
@@ -37,11 +37,11 @@ class Replay(OpticalBackend):
         rows = row_digests(bits)
         unseen = np.count_nonzero(~self.store.has(rows))
         if unseen:
-            raise InputError(f"{self.folder} has not seen {unseen} of {len(rows)} rows; {self._way_out()}")
+            raise InputError(f"{self.folder} has no frames of {unseen} of {len(rows)} rows; {self._way_out()}")
         return self.store.read(rows)
 
     def _way_out(self) -> str:
-        return f"run the same on a device first, with opu.dump={self.folder}"
+        return f"run the same command on a device first, with opu.dump={self.folder}"
 
     def info(self) -> dict[str, Any]:
         return {"device": "replay", "folder": str(self.folder), "frames of": self.source}

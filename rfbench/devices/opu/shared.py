@@ -1,4 +1,4 @@
-"""One device for feature maps on several threads: one batch at a time, and a second try for one that fails."""
+"""One device for feature maps on several threads: one batch at a time, and a second try if a batch fails."""
 
 import logging
 from copy import copy
@@ -21,7 +21,7 @@ class DeviceError(RuntimeError):
 
 
 class SharedDevice:
-    """Fits the device to what a batch asks for, where the one before asked for something else."""
+    """Fits the device again whenever a batch needs another setting than the batch before."""
 
     def __init__(self, backend: OpticalBackend) -> None:
         self.backend, self.lock = backend, Lock()
@@ -39,32 +39,32 @@ class SharedDevice:
         self.backend.__exit__(kind, error, where)
 
     def own(self) -> "SharedDevice":
-        """For one feature map: itself or, where there is nothing but arithmetic, another that stays fitted to it."""
+        """A device for one feature map: itself or, if it is arithmetic only, a copy that stays fitted to it."""
         return SharedDevice(copy(self.backend)) if self.backend.parallel else self
 
     def counts(self, setting: DeviceSetting, rows: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
-        """What the camera counts behind some rows, and the intensity of one count."""
+        """Counts of some rows, and the intensity of one count."""
         try:
             return self._show(setting, rows)
         except InputError:
             raise
         except Exception as error:
-            log.warning("the device failed on %s rows, which are tried again", len(rows), exc_info=error)
+            log.warning("the device failed on %s rows; trying again", len(rows), exc_info=error)
         try:
-            return self._show(setting, rows, anew=True)
+            return self._show(setting, rows, again=True)
         except Exception as error:
-            kept = f"; frames so far are kept: {self.backend.kept()}" if self.backend.kept() else ""
+            kept = f"; replay the frames recorded so far with {self.backend.kept()}" if self.backend.kept() else ""
             raise DeviceError(f"the OPU failed twice on {len(rows)} rows ({error}){kept}") from error
 
-    def _show(self, setting: DeviceSetting, rows: NDArray[Any], anew: bool = False) -> tuple[NDArray[np.uint8], float]:
+    def _show(self, setting: DeviceSetting, rows: NDArray[Any], again: bool = False) -> tuple[NDArray[np.uint8], float]:
         with self.lock:
-            if anew or self.fitted != setting:
+            if again or self.fitted != setting:
                 self.fitted = None
                 self.backend.fit(*setting)
                 self.fitted = setting
             if not self.backend.parallel:
                 return self.backend.intensities(rows), self.backend.level
-            device = copy(self.backend)  # as it is fitted now, whatever it is fitted to next
+            device = copy(self.backend)  # keeps this setting when another thread fits the device
         return device.intensities(rows), device.level
 
     def info(self) -> dict[str, Any]:

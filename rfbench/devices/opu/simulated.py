@@ -1,7 +1,7 @@
-"""The NumPy twin of an OPU: a medium of CN(0, 1) entries for every key, and an 8-bit camera.
+"""An OPU simulated in NumPy: a medium of CN(0, 1) entries for each key, and an 8-bit camera.
 
-The entries lie on a grid of 2⁻¹⁰, so that sums of them are exact in single precision, as long as they stay below 2¹⁴:
-the counts of a row are the same in any batch, on any thread and machine.  It adds 8·10⁻⁸ to their variance.
+The entries lie on a grid of 2⁻¹⁰, so that their sums are exact in single precision while they stay below 2¹⁴: counts of
+a row do not depend on the batch, thread or machine.  The grid adds 8·10⁻⁸ to the variance.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from rfbench.devices.opu.camera import Camera
 from rfbench.devices.opu.rows import row_digests
 from rfbench.sketches.optical.medium import Medium, intensity
 
-CHUNK = 128  # rows worked on at once
+CHUNK = 128  # rows at once
 GRID = 1024
 
 
@@ -33,7 +33,7 @@ class ExactMedium(Medium):
 
 
 class Simulated(OpticalBackend):
-    """A new medium for every key."""
+    """A device with another medium for each key."""
 
     parallel = True
 
@@ -58,7 +58,7 @@ class Simulated(OpticalBackend):
         return counts
 
     def _noise(self, digests: NDArray[np.uint64], first: int, shape: tuple[int, ...]) -> Array:
-        """N(0, 1), keyed by the row: its counts do not depend on when it is seen."""
+        """N(0, 1), keyed by the row, so that its counts do not depend on the batch."""
         noise = scratch("noise", shape, np.float32)
         for digest, row in zip(digests, noise, strict=True):
             stream = np.random.Philox(key=[self.medium.key, int(digest)], counter=[0, 0, 0, first])

@@ -13,7 +13,7 @@ from rfbench.config.files import choices, compose_jobs, without_hydra
 from rfbench.config.identity import job_directory
 from rfbench.config.schema import typed
 from rfbench.devices.meters import METERS, Absent, make_meter
-from rfbench.devices.meters.sampled import Sensor, SensorError, energy, sampling
+from rfbench.devices.meters.sampled import Sampled, Sensor, SensorError, energy, sampling
 from rfbench.results.rows import read_rows
 
 RANGE = 262_143_328_850
@@ -85,7 +85,7 @@ def test_rapl_adds_packages_and_memory_and_goes_round(powercap):
         powercap(package0=RANGE - 2_000_000, dram=1_000_000)
         with powercap.meter.measure() as reading:
             powercap(package0=3_000_000, core=4_000_000, dram=1_500_000, psys=9_000_000)
-        assert reading.source.removesuffix(", shorter than it resolves") == "rapl, package-0, dram, package-1"
+        assert reading.source.removesuffix(", shorter than its resolution") == "rapl, package-0, dram, package-1"
         assert reading.joules == pytest.approx(5.5, rel=1e-12)
 
 
@@ -103,6 +103,21 @@ def test_a_counter_that_goes_away_is_a_reason(powercap, tmp_path):
     assert reading.joules is None
     assert "No such file" in reading.reason
     assert len(reading.samples) == 1
+
+
+def test_idle_power_is_in_watts():
+    """Constant 100 W, over a time that is not a second."""
+
+    class Constant(Sampled):
+        name = device = "constant"
+        least_seconds = 0.0
+
+        def sensor(self):
+            return Sensor("constant", "W", lambda: 100.0)
+
+    with Constant(idle_seconds=0.25).measure() as reading:
+        pass
+    assert reading.idle_watts == pytest.approx(100)
 
 
 def test_the_draw_without_work(powercap, tmp_path):
@@ -136,7 +151,7 @@ def test_a_machine_without_counters_is_a_reason(tmp_path):
     with make_meter("rapl", root=str(tmp_path)).measure() as reading:
         sleep(0.01)
     assert reading.joules is None
-    assert reading.reason == f"rapl: there is no energy counter of a processor in {tmp_path}"
+    assert reading.reason == f"rapl: no energy counter of a processor in {tmp_path}"
     assert reading.seconds >= 0.01
 
 
@@ -152,12 +167,17 @@ def test_auto_is_the_meter_of_the_device():
     assert auto.on("opu") == make_meter("opu", watts=20)
     assert auto.on("cuda") == make_meter("nvml", card=1)
     assert auto.on("cpu") == make_meter("rapl")
-    assert auto.on("abacus") == Absent("no meter reads abacus")
+    assert auto.on("abacus") == Absent("no meter measures abacus")
 
 
-def test_a_meter_of_one_device_is_no_meter_of_another():
-    assert make_meter("nvml").on("cuda") == make_meter("nvml")
-    assert make_meter("nvml").on("cpu").reason == "meter=nvml reads cuda, not cpu; use meter=auto"
+def test_a_meter_of_one_device_does_not_measure_another():
+    for name, device in (("nvml", "cuda"), ("rapl", "cpu"), ("opu", "opu")):
+        assert make_meter(name).on(device) == make_meter(name)
+        for other in {"cuda", "cpu", "opu"} - {device}:
+            with make_meter(name).on(other).measure() as reading:
+                pass
+            assert (reading.joules, reading.watts) == (None, None)
+            assert reading.reason == f"meter={name} measures {device}, but {other} does this work; use meter=auto"
     assert make_meter("none").on("cpu") == make_meter("none")
 
 
@@ -181,7 +201,7 @@ def test_a_run_without_a_meter_has_an_empty_cell_with_a_reason(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     words = ["meter=rapl", f"meter.root={tmp_path}", "features=64", "seeds=2", "task.rows=20"]
     assert main(words) == 0
-    reason = f"rapl: there is no energy counter of a processor in {tmp_path}"
+    reason = f"rapl: no energy counter of a processor in {tmp_path}"
     assert f"no joules of ctr_tensorsrht: {reason}" in capsys.readouterr().out
     (path,) = tmp_path.glob("outputs/*/*/results.csv")
     rows = read_rows(path)
@@ -193,6 +213,49 @@ def test_a_run_without_a_meter_has_an_empty_cell_with_a_reason(tmp_path, monkeyp
     before = path.read_bytes()
     assert main(words) == 0
     assert path.read_bytes() == before
+
+
+def run_rows(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rfbench"])
+    assert main(words) == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    return path.parent, {row["metric"]: row for row in read_rows(path)}
+
+
+SMALL = ["features=64", "seeds=1", "task.rows=20"]
+
+
+@pytest.mark.parametrize(
+    ("words", "joules"),
+    [
+        (["meter=opu", "sketch=rff"], "meter=opu measures opu, but cpu does this work; use meter=auto"),
+        (["meter=opu", "sketch=optical", "opu=simulated"], "opu, constant 30 W"),
+        (["meter=auto", "sketch=optical", "opu=simulated"], "opu, constant 30 W"),
+        (["meter=auto", "sketch=rff"], "rapl: no energy counter of a processor in "),
+        (["meter=auto", "sketch=optical"], "rapl: no energy counter of a processor in "),
+    ],
+)
+def test_a_job_is_metered_by_the_device_that_makes_the_features(words, joules, tmp_path, monkeypatch):
+    data = ["dataset.prepare=[binarize]", "dataset.threshold=0.5"] if "sketch=optical" in words else []
+    root = [f"meter.root={tmp_path}"] if "meter=auto" in words else []
+    _, found = run_rows([*words, *data, *root, *SMALL], tmp_path, monkeypatch)
+    assert found["joules"]["message"].startswith(joules)
+    constant = joules.startswith("opu")
+    assert (found["joules"]["status"] == "ok") == constant
+    assert ("watts" in found) == constant
+
+
+def test_energy_and_samples_of_a_job(powercap, tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    words = ["meter=rapl", f"meter.root={tmp_path}", "meter.idle_seconds=0.1", "sketch=rff", *SMALL]
+    directory, found = run_rows(words, tmp_path / "run", monkeypatch)
+    assert [float(found[metric]["value"]) for metric in ("joules", "watts", "idle_watts")] == [0, 0, 0]
+    assert found["joules"]["message"].startswith("rapl, package-0, dram, package-1")
+    header, *samples = (directory / "samples.csv").read_text().splitlines()
+    assert header == "features,seed,device,source,seconds,value,unit"
+    assert len(samples) >= 2
+    assert all(line.startswith("64,0,cpu,") and line.endswith(",J") for line in samples)
 
 
 def test_no_meter_is_the_same_experiment_as_before_there_were_any():

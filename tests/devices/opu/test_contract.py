@@ -72,7 +72,7 @@ def test_rows_that_are_not_binary_are_refused_with_the_way_out(opu, bits, wrong)
     opu.fit(64, 10)
     with pytest.raises(InputError, match=r"rows of 0 and 1.*dataset\.prepare=\[min_max,binarize\]"):
         opu.intensities(rows)
-    with pytest.raises(ValueError, match="64 columns; 63 were given"):
+    with pytest.raises(ValueError, match="64 columns; got 63"):
         opu.intensities(bits[:, 1:])
 
 

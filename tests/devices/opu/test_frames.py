@@ -43,12 +43,12 @@ def test_a_replay_knows_rows_in_any_order_and_no_other(folder, bits):
     assert later.level == first.level
     order = np.random.default_rng(0).integers(0, 50, 300)
     np.testing.assert_array_equal(later.intensities(bits[order]), shown[order])
-    with pytest.raises(InputError, match=r"has not seen 10 of 15 rows; run the same .* opu.dump="):
+    with pytest.raises(InputError, match=r"has no frames of 10 of 15 rows; run the same .* opu.dump="):
         later.intensities(bits[45:60])
 
 
 def test_a_row_is_shown_once(folder, bits, monkeypatch):
-    """So that a row has one frame also where a device is noisy, and a run that goes on asks for the rest only."""
+    """So that a row has one frame also where a device is noisy, and a resumed run asks for the rest only."""
     asked = []
     frames = Simulated.frames
     monkeypatch.setattr(Simulated, "frames", lambda self, rows: asked.append(len(rows)) or frames(self, rows))
@@ -70,13 +70,13 @@ def test_another_setting_has_other_frames(folder, bits):
     ):
         with pytest.raises(InputError, match=f"has no frames of {other.D} features"):
             device.fit(*other)
-    with pytest.raises(InputError, match=r"another device or exposure; give another opu\.dump"):
+    with pytest.raises(InputError, match=r"another device or exposure; choose another opu\.dump"):
         recorder(folder, noise=1.0)
     with pytest.raises(InputError, match=r"opu\.folder must be a folder"):
         make_opu("replay")
 
 
-def test_batches_that_are_not_whole_are_left_out(folder, bits):
+def test_damaged_batches_are_ignored(folder, bits):
     first = recorder(folder)
     for start in (0, 20, 40):
         first.intensities(bits[start : start + 20])
@@ -84,7 +84,7 @@ def test_batches_that_are_not_whole_are_left_out(folder, bits):
     cut.write_bytes(cut.read_bytes()[:-1])
     empty.write_bytes(b"")
     (cut.parent / f".{cut.name}.123").write_bytes(b"half")
-    with pytest.raises(InputError, match="has not seen 40 of 60 rows"):
+    with pytest.raises(InputError, match="has no frames of 40 of 60 rows"):
         replay(folder).intensities(bits)
     np.testing.assert_array_equal(recorder(folder).intensities(bits), make_simulated().intensities(bits))
     np.testing.assert_array_equal(replay(folder).intensities(bits), make_simulated().intensities(bits))
@@ -123,14 +123,14 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("after", [1, 2])
-def test_a_crash_leaves_what_was_seen_before(folder, bits, tmp_path, after):
+def test_a_crash_keeps_earlier_batches(folder, bits, tmp_path, after):
     """Killed with a batch written but not synced, or synced but not yet in place."""
     np.save(tmp_path / "bits.npy", bits)
     call = [sys.executable, "-c", CRASH, folder, str(after), str(tmp_path / "bits.npy")]
     assert subprocess.run(call, env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 9
     later = replay(folder)
     np.testing.assert_array_equal(later.intensities(bits[:20]), make_simulated().intensities(bits[:20]))
-    with pytest.raises(InputError, match="has not seen 20 of 40 rows"):
+    with pytest.raises(InputError, match="has no frames of 20 of 40 rows"):
         later.intensities(bits[:40])
 
 
@@ -139,10 +139,10 @@ def test_a_batch_that_fails_is_tried_once_more(bits):
     for start in (0, 20, 40):
         counts, _ = device.counts(SETTING, bits[start : start + 20])
         np.testing.assert_array_equal(counts, make_simulated().intensities(bits[start : start + 20]))
-    assert (device.backend.calls, device.backend.fits) == (4, 2)  # fitted anew before the second try
+    assert (device.backend.calls, device.backend.fits) == (4, 2)  # fitted again before the second try
 
 
-def test_a_second_failure_is_told_and_frames_so_far_are_kept(folder, bits, monkeypatch):
+def test_a_second_failure_is_reported_and_earlier_frames_are_kept(folder, bits, monkeypatch):
     monkeypatch.setitem(OPUS, "failing", lambda: Failing(3, 4))
     device = SharedDevice(make_opu("failing", dump=folder))
     device.counts(SETTING, bits[:20])
