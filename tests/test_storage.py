@@ -1,4 +1,4 @@
-"""References on disk: found again, never stale, whole or absent, and not needed."""
+"""Cached arrays: found again, never stale, complete or absent, and not required."""
 
 import os
 
@@ -41,6 +41,14 @@ def test_whatever_differs_is_made_again(calls):
     assert len(made) == 8
 
 
+def test_another_version_computes_again(calls, monkeypatch):
+    made, make = calls
+    cached("thing", (A,), make)
+    monkeypatch.setattr("rfbench.storage.__version__", "0.0.0")
+    cached("thing", (A,), make)
+    assert len(made) == 2
+
+
 def test_a_damaged_file_is_made_again(calls, tmp_path):
     made, make = calls
     cached("thing", (A,), make)
@@ -58,6 +66,13 @@ def test_a_cache_that_cannot_be_written_does_not_stop_a_run(calls, monkeypatch, 
     _, make = calls
     assert cached("thing", (A,), make)[1] == 1
     assert cached("thing", (A,), make)[1] == 2
+
+
+def test_digests_see_type_and_shape_of_the_same_bytes():
+    B = np.arange(6, dtype=np.int64)
+    same = [B, B.reshape(2, 3), B.reshape(3, 2), B.view(np.uint64), B.view(np.float64)]
+    assert len({one.tobytes() for one in same}) == 1
+    assert len({digest(one) for one in same}) == 5
 
 
 def test_digests_see_bytes_and_words():

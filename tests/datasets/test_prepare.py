@@ -40,6 +40,16 @@ def test_a_given_split_is_kept_for_every_seed():
 
 
 @pytest.mark.parametrize("n_train", [None, 400])
+def test_train_rows_are_drawn_for_each_seed(n_train):
+    parts = [rows_of(split(dataset(n_train=n_train), seed, 30)[0]) for seed in range(20)]
+    assert all(len(set(part)) == 30 for part in parts)
+    assert len({tuple(part) for part in parts}) == 20
+    for seed, part in enumerate(parts):
+        assert set(part) <= set(rows_of(split(dataset(n_train=n_train), seed)[0]))
+        np.testing.assert_array_equal(part, rows_of(split(dataset(n_train=n_train), seed, 30)[0]))
+
+
+@pytest.mark.parametrize("n_train", [None, 400])
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_sample_is_of_its_part_without_repetition(n_train, which):
     data = dataset(n_train=n_train)
@@ -78,6 +88,13 @@ def test_preparation_is_learned_on_train_only_and_in_order(steps):
     ours = prepared_split(data, Preparation(steps, 2.5), 0, np.float64)
     np.testing.assert_allclose(whole(ours.train), train, atol=1e-10)
     np.testing.assert_allclose(whole(ours.test), test, atol=1e-10)
+
+
+def test_a_value_at_the_threshold_becomes_zero():
+    X = np.tile([[0.25, 0.5, np.nextafter(0.5, 1)]], (50, 1))
+    data = Dataset("made", InMemory(X), InMemory(np.zeros(50)), None)
+    prepared = prepared_split(data, Preparation(("binarize",), 0.5), 0, np.float64)
+    np.testing.assert_array_equal(whole(prepared.train)[0], [0, 0, 1])
 
 
 def test_moments_survive_a_large_offset():

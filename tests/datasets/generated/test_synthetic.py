@@ -1,11 +1,11 @@
-"""Drawn rows follow their laws, and a row is the same however it is read."""
+"""Random rows follow their laws, and a row does not depend on how it is read."""
 
 import numpy as np
 import pytest
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
-from rfbench.datasets.generated.synthetic import LAWS
+from rfbench.datasets.generated.synthetic import BLOCK, LAWS
 
 CONFIG = {"name": "synthetic", "distribution": "gaussian", "rows": 5000, "columns": 16, "density": 0.1}
 
@@ -26,6 +26,16 @@ def test_blocks_of_any_size_join_to_the_same_rows(law):
     index = np.array([0, 3, 1023, 1024, 2500, 4999])
     np.testing.assert_array_equal(X.take(index), whole[index])
     np.testing.assert_array_equal(rows(distribution=law, rows=50_000).X.read(0, 5000), whole)
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law != "ones"])
+def test_blocks_are_independent(law):
+    """Two blocks share hardly more entries, and correlate no more, than chance allows."""
+    X = rows(distribution=law).X
+    first, second = X.read(0, BLOCK), X.read(BLOCK, 2 * BLOCK)
+    z = np.corrcoef(first.ravel(), second.ravel())[0, 1] * np.sqrt(first.size)
+    assert abs(z) < 4.8
+    assert (first != second).any(1).mean() > 0.5
 
 
 @pytest.mark.parametrize("law", ["sphere", "ones", "one_hot"])

@@ -1,4 +1,4 @@
-"""Downloads against a server on this machine that misbehaves: the cache holds a whole file or none."""
+"""Downloads against a server on this machine that misbehaves: the cache has the complete file or none."""
 
 import hashlib
 import threading
@@ -124,6 +124,6 @@ def test_a_host_that_is_not_there_fails_at_once():
 
 
 @pytest.mark.parametrize("url", ["http://example.org/a", "file:///etc/hostname", "ftp://example.org/a"])
-def test_only_https_is_fetched(url):
+def test_only_https_is_allowed(url):
     with pytest.raises(InputError, match="only https"):
         fetch.download(url)

@@ -1,10 +1,12 @@
-"""Archives and packages: only the wanted members, only with the published rows, whole or not at all."""
+"""Archives and packages: only the wanted members, only with the published rows, complete or not at all."""
 
 import io
 import os
 import sys
 import tarfile
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -92,6 +94,29 @@ def test_the_second_mirror_is_tried_when_the_first_fails(served, monkeypatch, ca
     ]
     load({"name": "yacht"}, data_dir=None, download=True)
     assert capsys.readouterr().err == ""
+
+
+def test_a_second_caller_waits_for_the_first(served, monkeypatch):
+    """And finds its files: the lock is taken before the look into the cache."""
+    entered, calls = [threading.Event(), threading.Event()], []
+
+    class Slow(mirrors.Archive):
+        def fetch(self, into):
+            calls.append(into)
+            entered[min(len(calls), 2) - 1].set()
+            entered[1].wait(0.5)  # a second caller without a lock comes here
+            super().fetch(into)
+
+    zipped(served / "a.zip", data=yacht_rows(308))
+    mirror = Slow("https://x/a.zip", 0, {"data.txt": mirrors.save("data.txt")})
+    monkeypatch.setitem(fetch.SOURCES, "yacht", (mirror,))
+    monkeypatch.delitem(fetch.FINGERPRINTS, "yacht")
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(fetch.fetch, "yacht", None, True)
+        entered[0].wait()
+        second = pool.submit(fetch.fetch, "yacht", None, True)
+        assert first.result() == second.result()
+    assert len(calls) == 1
 
 
 def test_a_python_without_pip_is_said_so(tmp_path, monkeypatch):

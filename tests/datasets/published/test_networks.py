@@ -1,7 +1,6 @@
 """Extracted features as datasets: read in place, checked, and how to extract them if they are missing."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -74,7 +73,6 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     """The commands of the plugin say how to install it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rfbench.registry.entry_points", lambda group: ())
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
     code = main(words.split())
     code = 2 if words.startswith("data get") and code == 1 else code  # other datasets may have worked
     one_line(subprocess.CompletedProcess(words, code, *capfd.readouterr()), MISTAKES[words])

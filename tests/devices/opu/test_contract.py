@@ -42,7 +42,7 @@ class Rehearsed(Replay):
 @pytest.fixture(params=["simulated", "noisy", "recorded", "replay", "lightonml"])
 def opu(request, tmp_path):
     if request.param == "lightonml" and not (find_spec("lightonml") and find_spec("rfbench_lightonml")):
-        pytest.skip("rfbench-lightonml is not installed: make test does it")
+        pytest.skip("rfbench-lightonml is not installed: make test installs it")
     folder = str(tmp_path / "frames")
     made = {
         "simulated": lambda: make_opu("simulated"),

@@ -20,7 +20,7 @@ WORDS = ("sketch=optical", "dataset.prepare=[binarize]", "dataset.threshold=0.5"
 
 
 def numbers(directory):
-    """Of a run, without its times."""
+    """The numbers of a run, without its times."""
     with open(directory / "results.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["unit"] != "s"]
     return [(row["features"], row["seed"], row["metric"], row["value"]) for row in rows]
@@ -34,7 +34,7 @@ def directories(path):
 def test_a_replay_is_the_run_it_replays(rfbench, tmp_path, name):
     """Bit for bit, on one thread or two, in batches of another size."""
     if name == "lightonml" and not (find_spec("lightonml") and find_spec("rfbench_lightonml")):
-        pytest.skip("rfbench-lightonml is not installed: make test does it")
+        pytest.skip("rfbench-lightonml is not installed: make test installs it")
     done = rfbench(*WORDS, f"opu={name}", "opu.dump=frames")
     assert done.returncode == 0, done.stderr
     assert f"optical(opu={name})" in done.stdout
@@ -68,7 +68,7 @@ def test_rows_that_are_not_binary_are_one_line_and_leave_nothing(rfbench, tmp_pa
 
 
 def job(*words):
-    (config,), _ = compose_jobs([*WORDS, *words], False)
+    (config,) = compose_jobs([*WORDS, *words], False)
     return build_job(plain_config(without_hydra(config)))
 
 

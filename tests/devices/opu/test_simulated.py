@@ -12,7 +12,7 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.optical.ideal import OpticalMap
-from rfbench.sketches.optical.medium import Medium
+from rfbench.sketches.optical.medium import BLOCK, Medium
 
 KEY, LIMIT = 11, 4.8
 
@@ -95,6 +95,21 @@ def test_noise_is_of_the_row_and_as_strong_as_asked(bits):
     assert abs(np.corrcoef(rows)[0, 1]) < 0.05
 
 
+def test_noise_differs_between_blocks_of_outputs_and_between_keys(bits):
+    def noise(key):
+        quiet, noisy = (fitted(2 * BLOCK, key=key, noise=n).intensities(bits).astype(int) for n in (0.0, 2.0))
+        return np.where((quiet > 12) & (quiet < 240), noisy - quiet, np.nan)  # not cut at either end
+
+    def z(one, other):
+        inside = np.isfinite(one) & np.isfinite(other)
+        return abs(np.corrcoef(one[inside], other[inside])[0, 1]) * np.sqrt(inside.sum())
+
+    first, second = np.hsplit(noise(KEY), 2)
+    assert z(first, second) < LIMIT
+    assert z(first, noise(KEY + 1)[:, :BLOCK]) < LIMIT
+    assert z(first, noise(KEY)[:, :BLOCK]) > LIMIT
+
+
 def test_a_large_medium_is_drawn_again_and_alike(bits, monkeypatch):
     kept = fitted(9000).intensities(bits)
     monkeypatch.setattr("rfbench.sketches.optical.medium.KEPT_BYTES", 0)
@@ -124,7 +139,7 @@ def test_settings_out_of_range_are_refused(option, value):
         make_opu("simulated", **{option: value})
 
 
-def test_a_plugin_that_is_missing_is_told_how_to_get(monkeypatch):
+def test_a_missing_plugin_is_refused_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr("rfbench.registry.entry_points", lambda group: ())
     with pytest.raises(InputError, match=r"needs its plugin: pip install .*--no-deps lightonml"):
         make_opu("lightonml")

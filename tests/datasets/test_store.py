@@ -1,4 +1,4 @@
-"""A conversion that dies, or races another, leaves nothing that could be taken for a result."""
+"""Converted datasets: complete or absent, converted again when the files change, with a digest of all they hold."""
 
 import signal
 import subprocess
@@ -7,10 +7,11 @@ import textwrap
 
 import numpy as np
 import pytest
+from support.answers import one_line
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
-from rfbench.datasets.store import write_rows
+from rfbench.datasets.store import open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir
 
 
@@ -55,7 +56,7 @@ def test_the_first_of_two_wins(tmp_path):
     assert len(list(tmp_path.iterdir())) >= 1
 
 
-def test_changed_files_are_converted_anew(yacht):
+def test_changed_files_are_converted_again(yacht):
     before = load({"name": "yacht"}, data_dir=str(yacht), download=False).X.read(0, 308)
     np.savetxt(yacht / "yacht" / "data.txt", np.random.default_rng(1).random((308, 7)))
     after = load({"name": "yacht"}, data_dir=str(yacht), download=False).X.read(0, 308)
@@ -76,6 +77,29 @@ def test_numbers_that_do_not_fit_are_refused(tmp_path):
     for bad in (70_000, 0.5):
         with pytest.raises(ValueError, match="does not fit int16"):
             write_rows(tmp_path / "X.npy", [(np.full((1, 1), bad), np.zeros(1))], "int16")
+
+
+def test_the_digest_sees_rows_and_targets(tmp_path):
+    X, y = np.arange(12.0).reshape(4, 3), np.array([0.0, 1.0, 0.5, 2.0])
+
+    def digest(name, X, y):
+        (tmp_path / name).mkdir()
+        write_rows(tmp_path / name / "X.npy", [(X, y)], "float64")
+        write_targets(tmp_path / name, y, classification=False, n_train=None)
+        return open_arrays("own", tmp_path / name).digest
+
+    assert digest("a", X, y) == digest("again", X, y)
+    assert len({digest("b", X, y), digest("rows", X + 1, y), digest("targets", X, y + 1)}) == 3
+
+
+def test_results_of_other_targets_are_not_resumed(yacht, rfbench):
+    """The rows are the same, and so is the name of the directory."""
+    words = ("dataset=yacht", "task.rows=20", "features=16", f"data_dir={yacht}")
+    assert rfbench(*words, "seeds=1").returncode == 0
+    table = np.loadtxt(yacht / "yacht" / "data.txt")
+    table[:, -1] += 1
+    np.savetxt(yacht / "yacht" / "data.txt", table)
+    one_line(rfbench(*words, "seeds=2"), "was computed from different data")
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(yacht, tmp_path, monkeypatch):
