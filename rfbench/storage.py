@@ -1,4 +1,4 @@
-"""Files and directories that exist complete or not at all: the cache, atomic writes, locks and digests."""
+"""The cache directory, atomic writes, locks and digests."""
 
 import fcntl
 import hashlib
@@ -36,7 +36,7 @@ def ensure_dir(directory: Path) -> Path:
 
 @contextmanager
 def atomic_dir(final: Path) -> Iterator[Path]:
-    """A directory to fill, which appears under its final name complete or not at all."""
+    """A directory to fill, which gets its final name only when it is complete."""
     with tempfile.TemporaryDirectory(prefix=".", dir=ensure_dir(final.parent)) as scratch:
         part = Path(scratch, "part")
         part.mkdir()
@@ -47,13 +47,13 @@ def atomic_dir(final: Path) -> Iterator[Path]:
         try:
             part.rename(final)
         except OSError:
-            # Another process was first: its result is as good as ours.
+            # Another process was faster: its result is the same.
             if not final.is_dir():
                 raise
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write beside the file and rename over it: a reader, a crash or a full disk never sees half of it."""
+    """Write a temporary file and rename it, so that the file is never incomplete."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,8 @@ def replace_file(path: Path, content: str | bytes) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True) if part.parent.is_dir() else None
+        with suppress(OSError):
+            part.unlink()
         raise InputError(
             f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume"
         ) from None
@@ -71,9 +72,9 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def exclusive_lock(path: Path, busy: str = "") -> Iterator[None]:
-    """Let one process at a time hold the lock: the others wait or, where `busy` is given, are refused with it.
+    """Let one process at a time hold the lock; the others wait or, if `busy` is given, fail with this message.
 
-    The lock goes with the process, however it ends.
+    The system releases the lock when the process ends.
     """
     with open(path, "w") as file:
         try:
@@ -102,13 +103,13 @@ def digest(*parts: Any) -> str:
 
 
 def cached(name: str, depends_on: tuple[Any, ...], make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
-    """What `make` returns, from the cache if it was made before from the same values by the same version."""
+    """The result of `make`, from the cache if the same version has computed it from the same values."""
     path = cache_dir() / "references" / f"{name}-{digest(name, __version__, *depends_on)}.npz"
     with suppress(OSError, ValueError, BadZipFile, EOFError), np.load(path) as found:
         return tuple(found[key] for key in found.files)
     arrays = make()
     content = io.BytesIO()
     np.savez(content, *arrays)
-    with suppress(InputError):  # a cache that cannot be written is no reason to stop
+    with suppress(InputError):  # go on without a cache that cannot be written
         replace_file(path, content.getvalue())
     return arrays

@@ -1,4 +1,4 @@
-"""Datasets by name, searched in this order: embedded, the user's files, the cache, the network."""
+"""Datasets by name, looked up in this order: embedded, the user's files, the cache, the network."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="rfbench data",
         description="Download published datasets, add your own files, verify available ones.",
-        epilog="Files are searched in RFBENCH_DATA/<name>/, then in the cache: RFBENCH_CACHE, or rfbench/ in the "
+        epilog="Files are looked up in RFBENCH_DATA/<name>/, then in the cache: RFBENCH_CACHE, or rfbench/ in the "
         "user's cache directory.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract | extract-attention")

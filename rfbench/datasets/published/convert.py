@@ -17,7 +17,7 @@ VERSION = 2
 
 
 def directories(name: str, data_dir: str | None) -> list[Path]:
-    """Where to search the files of a dataset, in this order."""
+    """Where to look for the files of a dataset, in this order."""
     user = data_dir or os.environ.get("RFBENCH_DATA")
     return [*([Path(user).expanduser() / name] if user else []), cache_dir() / "files" / name]
 

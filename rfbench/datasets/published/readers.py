@@ -68,7 +68,7 @@ MAX_COLUMNS = 1_000_000  # a row of them is 8 MB
 
 
 def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
-    """Sparse text, made dense block by block; all files get the columns of the widest."""
+    """Sparse text, converted to dense blocks; all files get the columns of the widest."""
     from sklearn.datasets import load_svmlight_files
 
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A meter measures the energy of some work.  If it cannot, it says why, and the work goes on:
+"""A meter measures the energy of some work.  If it cannot, it says why; the work runs anyway:
 
 with meter.measure() as reading:
     work()
@@ -33,7 +33,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Meter(ABC):
-    """A recipe: it searches its sensors when it measures."""
+    """A recipe: it looks for its sensors when it measures."""
 
     name: ClassVar[str]
     device: ClassVar[str]  # whose energy it measures: cpu, cuda or opu

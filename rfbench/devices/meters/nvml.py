@@ -10,7 +10,7 @@ from rfbench.devices.meters.sampled import INTERVAL, Sampled, Sensor, SensorErro
 
 @dataclass(frozen=True)
 class NVML(Sampled):
-    """The whole board, as reported by the driver; `card` is the index that nvidia-smi shows."""
+    """The board, as reported by the driver; `card` is the index that nvidia-smi shows."""
 
     name = "nvml"
     device = "cuda"

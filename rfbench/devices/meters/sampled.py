@@ -47,7 +47,7 @@ class Sampled(Meter):
 
     @abstractmethod
     def sensor(self) -> Sensor:
-        """Search the sensor, or raise SensorError."""
+        """Find the sensor, or raise SensorError."""
 
     @contextmanager
     def measure(self) -> Iterator[Reading]:

@@ -21,7 +21,7 @@ class OpticalBackend(ABC):
     d: int
     D: int
     level: float
-    parallel: ClassVar[bool] = False  # whether a copy made after `fit` may run beside it: it is arithmetic only
+    parallel: ClassVar[bool] = False  # whether a copy may run beside it after `fit`: it is arithmetic only
 
     def __enter__(self) -> Self:
         return self
