@@ -59,7 +59,7 @@ def test_a_run_draws_its_field(rfbench, tmp_path):
     words = ("task=vector_field", "dataset=five_gaussians", "sketch=orff_curl_free", "train_rows=60", "task.arrows=30")
     done = rfbench(*words, "features=50", "seeds=1")
     assert done.returncode == 0, done.stderr
-    (table,) = tmp_path.glob("outputs/*/*/figure.csv")
+    (table,) = tmp_path.rglob("figure.csv")
     assert len(table.read_text().splitlines()) == 1 + 3 * 30
     assert table.with_name("figure.png").stat().st_size > 20_000
 
