@@ -26,7 +26,7 @@ def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def summarize(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """One row per setting and metric; a message that differs between seeds is left out."""
+    """One row per setting and metric; a message that differs between seeds is omitted."""
     groups = frame.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)
     statistics = groups["value"].agg(mean="mean", std="std", count="count")
     messages = groups["message"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
@@ -109,7 +109,7 @@ def _grid(part: "pd.DataFrame", keys: list[str]) -> Iterator[str]:
 
 
 def _headers(part: "pd.DataFrame") -> dict[str, str]:
-    """Metric → heading: seconds are told by their unit, but kid_seconds stands beside kid."""
+    """Metric → heading; the unit replaces _seconds, unless that gives the heading of another metric (kid)."""
     units = dict(zip(part["metric"], part["unit"], strict=True))
     short = {metric: metric.removesuffix("_seconds") for metric in units}
     names = {metric: metric if short[metric] in units else short[metric] for metric in units}
@@ -131,7 +131,7 @@ def _cell(mean: float, std: float) -> str:
 
 
 def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
-    """The messages of a metric, with the sketches they hold for; those that differ with the features are left out."""
+    """The messages of a metric, with the sketches they hold for; those that vary with the features are omitted."""
     rows = part["sketch"] + part["degree"].map(", degree {:.0f}".format) if several_degrees else part["sketch"]
     for metric, cells in part.assign(row=rows).groupby("metric", sort=False):
         messages = cells.groupby("row", sort=False)["message"].agg(set)

@@ -21,7 +21,7 @@ def numbers(tmp_path):
 
 
 @pytest.mark.parametrize("along", ["distance", "sphere", "norm"])
-def test_pairs_are_as_far_apart_as_told(along):
+def test_pairs_are_as_far_apart_as_given(along):
     t = np.linspace(0, 2, 9)
     X, Y = pairs(along, t, np.pi / 3)
     lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
@@ -121,7 +121,7 @@ def test_terms_of_a_series_are_those_of_their_definition(rfbench, tmp_path, wine
 
 @pytest.mark.parametrize(("degree", "same"), [(1, True), (3, False)])
 def test_variance_by_monte_carlo_of_another_sketch(degree, same, rfbench, tmp_path):
-    """Of degree 1 TensorSketch is CountSketch, with the variance of the Rademacher sketch; of degree 3 it has less."""
+    """At degree 1 TensorSketch is CountSketch, with the variance of the Rademacher sketch; at degree 3 it has less."""
     words = ("task=variance", "task.against=tensorsketch", "task.rows=30", "task.pairs=1", "kernel.bias=0", "seeds=1")
     done = rfbench(*words, "sketch=rademacher", "features=64", f"degree={degree}", "task.draws=600")
     assert done.returncode == 0, done.stderr

@@ -160,7 +160,7 @@ def test_energy_has_joules_and_watts():
     assert not list(energy(Reading("none")))
 
 
-def test_rows_are_drawn_anew_for_every_seed(made):
+def test_every_seed_draws_its_own_rows(made):
     task, kernel = make_task("kernel_error", rows=50), make_kernel("linear", 1)
     with Local(1).running() as engine:
         samples = [task.reference(made, kernel, seed, engine)[0] for seed in (0, 0, 1)]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 SETTING = ("dataset", "kernel", "degree", "n_train", "task")  # beside sketch and features, which every panel draws
 TITLES = {"degree": "p\u00a0=\u00a0{:.0f}", "features": "{:.0f} features", "n_train": "{:.0f} training rows"}
-IN_AXES = ("measure", "metric", "plot")  # the labels of the axes tell them
+IN_AXES = ("measure", "metric", "plot")  # the labels of the axes say them
 
 
 def wide(rows: "pd.DataFrame", keys: Sequence[str], names: str = "name") -> "pd.DataFrame":
@@ -37,5 +37,5 @@ class Panel:
                 values = shown.groupby([*keys, "sketch"], dropna=False)[column]
                 keys += [column] * bool((values.nunique(dropna=False) > 1).any())
         for names, part in shown.groupby(keys, sort=False, dropna=False):
-            told = {key: name for key, name in zip(keys, names, strict=True) if key not in IN_AXES and name == name}
-            yield ", ".join(TITLES.get(key, "{}").format(name) for key, name in told.items()), part
+            words = {key: name for key, name in zip(keys, names, strict=True) if key not in IN_AXES and name == name}
+            yield ", ".join(TITLES.get(key, "{}").format(name) for key, name in words.items()), part

@@ -93,7 +93,7 @@ def test_other_settings_do_not(changes, word):
         ({"n_train": 100}, "151 rows"),
     ],
 )
-def test_learning_wants_the_same_model_and_rows(changes, word):
+def test_learning_needs_the_same_model_and_rows(changes, word):
     cell, ours = replace(CELL, metric="mnll"), replace(OURS, metric="mnll")
     assert verdict(cell, ours).verdict == AGREE
     found = verdict(cell, replace(ours, **changes))

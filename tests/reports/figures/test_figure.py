@@ -1,4 +1,4 @@
-"""Figures as a whole: every kind of panel keeps settings apart, and files are the same for the same numbers."""
+"""Figures: every kind of panel keeps settings apart, and files are the same for the same numbers."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Kernel Inception Distance as a command: two files, what is told, mistakes."""
+"""Kernel Inception Distance as a command: two files, its output, mistakes."""
 
 import json
 import re
@@ -16,8 +16,8 @@ from rfbench.results.rows import read_rows
 
 
 @pytest.mark.parametrize("sketch", ["rademacher", "ctr_rademacher", "optimized_maclaurin"])
-def test_features_of_single_degrees_are_told(rfbench, tmp_path, sketch):
-    """Those of the estimate, not those that the sketch has for the whole kernel."""
+def test_features_of_single_degrees_are_reported(rfbench, tmp_path, sketch):
+    """The allocation of the estimate, not that of the sketch for all degrees."""
     done = rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "degree=4", "features=64", "seeds=1")
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob(f"outputs/wine-{sketch}-kid/*/run.json")
@@ -40,7 +40,7 @@ def test_another_process_draws_the_same(rfbench, tmp_path, sketch):
 
 
 def test_rows_are_taken_as_they_are(rfbench):
-    """A distance of feature vectors is that of no others; whoever wants others says so."""
+    """The distance is that of the given feature vectors; other preparations have to be asked for."""
     words = ("task=kid", "features=32", "seeds=1", "task.resamples=2", "task.subsets=0")
     as_they_are, shorter = rfbench(*words), rfbench(*words, "dataset.prepare=[unit_norm]")
     assert as_they_are.stdout.startswith("digits(prepare=[]) ")
@@ -97,7 +97,7 @@ MISTAKES = {
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
     ),
-    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
+    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' has no effect; remove it",
     "sketch=exact": "use a sketch with features",
     "task.exact_degree=3": "task.exact_degree must be 0, 1, 2 or auto",
     "task.exact_degree=2 sketch=tensorsketch": "needs a product or Maclaurin sketch of degree 3 or more",
