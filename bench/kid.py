@@ -39,7 +39,7 @@ def subset(X: np.ndarray, Y: np.ndarray, degree: int, rng: np.random.Generator) 
 
 
 class Bench:
-    """Two sets of rows, and what of them needs no sketch."""
+    """Two sets of rows, and the results that need no sketch."""
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, options: argparse.Namespace, engine: Local) -> None:
         self.X, self.Y, self.options, self.engine = X, Y, options, engine
@@ -61,15 +61,13 @@ class Bench:
         more = {"p_min": self.options.degree} if name == "optimized_maclaurin" else {}
         sketch = make_sketch(name, self.kernel, **more).adapt(self.X[:1000], D)
 
-        def draw(k: int):
-            return sketch.sample(d, D, np.random.default_rng(k), np.float32)
+        trial = Trial(self.split, self.kernel, sketch, d, D, seed=0, engine=self.engine, name=name)
 
         def kid(resamples: int) -> dict[str, float]:
             task = make_task("kid", resamples=resamples, subsets=0, exact_rows=0)
-            trial = Trial(self.split, self.kernel, sketch, None, D, 0, draw, self.engine)
             return {measure.metric: measure.value for measure in task.measure(trial, [])}
 
-        features = draw(0)
+        features = trial.draw(0)
         Phi = features.empty(len(self.rows))
         Phi.fill(0)
         work = {
@@ -105,7 +103,7 @@ def main() -> None:
     parser.add_argument("--exact", action="store_true", help="also compute the exact value, over all pairs of rows")
     options = parser.parse_args()
     if options.draws < 2:
-        parser.error("a deviation wants at least 2 draws")
+        parser.error("a standard deviation needs at least 2 draws")
     if options.x and options.y:
         X, Y = (np.load(path).astype(np.float32) for path in (options.x, options.y))
     else:

@@ -164,9 +164,7 @@ def run_one(config: Any) -> None:
 def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
     """Write the table and the figure of all jobs, print them with the notes, and say what failed."""
     from rfbench.reports import write_report
-    from rfbench.reports.figures.grids import write_grids
-    from rfbench.reports.figures.maps import write_maps
-    from rfbench.reports.figures.processes import write_posteriors
+    from rfbench.reports.figures.pictures import write_pictures
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import MISSING, joined_rows, write_rows
     from rfbench.results.series import joined_series, write_series
@@ -176,9 +174,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         write_rows(target / "results.csv", rows)
         if points:
             write_series(target, points)
-    print(write_report(target, rows, plot, notes))
-    for write in (write_maps, write_posteriors, write_grids):
-        write(target, directories)
+    print(write_report(target, rows, points, plot, notes))
+    write_pictures(target, directories)
     learned = dict.fromkeys(line for directory in directories for line in learned_lines(directory))
     empty = dict.fromkeys(
         f"no {row['metric']} of {row['sketch']}: {row['message']}" for row in rows if row["status"] == MISSING

@@ -1,35 +1,52 @@
 """Rows → mean, standard deviation and count over seeds, as a file and for the terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench.results.rows import COLUMNS
+from rfbench.results.series import SERIES_COLUMNS
 from rfbench.storage import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
-HIDDEN = r"_[qet]\d{3}$|^arrow_"  # quantiles, epochs, points and arrows are for figures
-SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is told once, below them
+SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is printed once, below them
+BEST = "* best mean among the sketches of one setting"
+LARGER_IS_BETTER = ("accuracy",)
+SMALLER_IS_BETTER = ("kl", "mnll", "joules", "kid_std", "largest_variance", "last_bias", "negative_rows")
+SMALLER_BEGINNINGS, SMALLER_ENDINGS = ("rel_", "max_", "variance_"), ("error", "mse", "_seconds")
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
-    """The finished rows, with numbers as numbers."""
-    import pandas as pd
-
-    frame = pd.DataFrame(list(rows), columns=list(COLUMNS))
-    frame = frame[frame["status"] == "ok"].copy()
-    for column in ("n_train", "n_test", "d", "degree", "features", "seed", "value"):
-        frame[column] = pd.to_numeric(frame[column])
-    return frame
+    """The finished rows of results.csv, with numbers as numbers."""
+    frame = _numeric(rows, COLUMNS, "value")
+    return frame[frame["status"] == "ok"].fillna({"message": ""})
 
 
 def summarize(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """One row per setting and metric."""
-    groups = frame.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)["value"]
+    """One row per setting and metric; a message that differs between seeds is omitted."""
+    groups = frame.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)
+    statistics = groups["value"].agg(mean="mean", std="std", count="count")
+    messages = groups["message"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
+    return statistics.assign(message=messages).reset_index()
+
+
+def summarize_curves(points: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
+    """One row per setting, curve and x, from the points of series.csv."""
+    frame = _numeric(points, SERIES_COLUMNS, "x", "y")
+    groups = frame.groupby([*SETTING, "name", "x"], sort=False, dropna=False)["y"]
     return groups.agg(mean="mean", std="std", count="count").reset_index()
+
+
+def _numeric(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *values: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    frame = pd.DataFrame(list(rows), columns=list(columns))
+    for column in ("n_train", "n_test", "d", "degree", "features", "seed", *values):
+        frame[column] = pd.to_numeric(frame[column])
+    return frame
 
 
 def write_summary(path: Path, summary: "pd.DataFrame") -> None:
@@ -37,54 +54,71 @@ def write_summary(path: Path, summary: "pd.DataFrame") -> None:
 
 
 def as_text(summary: "pd.DataFrame") -> str:
-    """One table for each data set, kernel and task."""
-    shown = summary[~summary["metric"].str.contains(HIDDEN)]
-    tables = []
-    for names, part in shown.groupby(["dataset", "kernel", "task"], sort=False):
-        dataset, kernel, task = names
-        data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} columns)"
-        power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
-        title = f"{data}, {kernel} kernel{power}, {task}, seeds: {_span(part['count'])}"
-        keys = ["n_train"] if part["n_train"].nunique() > 1 else []
-        keys += ["sketch", "features"] if power else ["degree", "sketch", "features"]
-        shared = part["metric"].str.match(SHARED)
-        below = _below(part[shared], part["degree"].nunique() > 1)
-        tables.append("\n".join([title, _grid(part[~shared], keys), *below]))
-    return "\n\n".join(tables)
+    """One table for each dataset, kernel and task, and what the marks in them mean."""
+    summary = summary.assign(best=_best(summary))
+    tables = ["\n".join(_table(part)) for _, part in summary.groupby(["dataset", "kernel", "task"], sort=False)]
+    return "\n\n".join(tables) + (f"\n{BEST}" if summary["best"].any() else "")
+
+
+def _best(summary: "pd.DataFrame") -> "pd.Series[bool]":
+    """Whether a mean is the best of several sketches in the same setting; some metrics have no better and worse."""
+    cost = summary["mean"] * summary["metric"].map(_sign)
+    setting = [name for name in SETTING if name != "sketch"]
+    groups = summary.assign(cost=cost).groupby([*setting, "metric"], dropna=False)["cost"]
+    return (cost == groups.transform("min")) & (groups.transform("nunique") > 1)
+
+
+def _sign(metric: str) -> float:
+    """1 where smaller is better, −1 where larger is, NaN where neither is."""
+    if metric in LARGER_IS_BETTER:
+        return -1
+    smaller = metric in SMALLER_IS_BETTER or metric.startswith(SMALLER_BEGINNINGS) or metric.endswith(SMALLER_ENDINGS)
+    return 1 if smaller else float("nan")
+
+
+def _table(part: "pd.DataFrame") -> Iterator[str]:
+    """Title, a line for each sketch and number of features, captions, and what all sketches share."""
+    dataset, kernel, task = part[["dataset", "kernel", "task"]].iloc[0]
+    data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} columns)"
+    several_degrees = part["degree"].nunique() > 1
+    power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
+    yield f"{data}, {kernel} kernel{power}, {task}, seeds: {_span(part['count'])}"
+    keys = ["n_train"] * (part["n_train"].nunique() > 1) + ["degree"] * several_degrees + ["sketch", "features"]
+    shared = part["metric"].str.match(SHARED)
+    yield from _grid(part[~shared], keys)
+    yield from _captions(part[~shared], several_degrees)
+    yield from _below(part[shared], several_degrees)
 
 
 def _span(counts: "pd.Series[Any]") -> str:
     return "–".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
 
 
-def _below(part: "pd.DataFrame", with_degree: bool) -> Iterator[str]:
-    """A line for each degree."""
-    for _, cells in part.groupby("degree", dropna=False):
-        once = cells.drop_duplicates("metric")
-        facts = [
-            f"{_header(metric, '')} {_cell(mean, std)}" + (f" {unit}" if unit == "s" else f" ({unit})" if unit else "")
-            for metric, unit, mean, std in zip(once["metric"], once["unit"], once["mean"], once["std"], strict=True)
-        ]
-        yield (f"degree {cells['degree'].iloc[0]:.0f}: " if with_degree else "") + ", ".join(facts)
-
-
-def _header(metric: str, unit: str) -> str:
-    return metric.removesuffix("_seconds") + (f" [{unit}]" if unit else "")
-
-
-def _grid(part: "pd.DataFrame", keys: list[str]) -> str:
-    part = part.sort_values("degree", kind="stable")
-    keys = [key for key in keys if part[key].notna().all()]  # not every kernel has a degree
-    metrics = list(dict.fromkeys(part["metric"]))
-    units = dict(zip(part["metric"], part["unit"], strict=True))
-    lines = [[*keys, *(_header(m, units[m]) for m in metrics)]]
-    for names, cells in part.groupby(keys, sort=False):
-        found = {m: (mean, std) for m, mean, std in zip(cells["metric"], cells["mean"], cells["std"], strict=True)}
+def _grid(part: "pd.DataFrame", keys: list[str]) -> Iterator[str]:
+    headers = _headers(part)
+    starred = set(part.loc[part["best"], "metric"])
+    lines = [[*keys, *headers.values()]]
+    groups: Any = part.sort_values("degree", kind="stable").groupby(keys, sort=False)
+    for names, cells in groups:
+        found = {cell.metric: _cell(cell.mean, cell.std) + "*" * cell.best for cell in cells.itertuples()}
         setting = [name if isinstance(name, str) else f"{name:.0f}" for name in names]
-        lines.append([*setting, *(_cell(*found[m]) if m in found else "" for m in metrics)])
+        lines.append([*setting, *(_flush(found.get(metric, ""), metric in starred) for metric in headers)])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["─" * width for width in widths])
-    return "\n".join("  ".join(map(_aligned, line, widths)).rstrip() for line in lines)
+    return ("  ".join(map(_aligned, line, widths)).rstrip() for line in lines)
+
+
+def _headers(part: "pd.DataFrame") -> dict[str, str]:
+    """Metric → heading; the unit replaces _seconds, unless that gives the heading of another metric (kid)."""
+    units = dict(zip(part["metric"], part["unit"], strict=True))
+    short = {metric: metric.removesuffix("_seconds") for metric in units}
+    names = {metric: metric if short[metric] in units else short[metric] for metric in units}
+    return {metric: f"{names[metric]} [{unit}]" if unit else names[metric] for metric, unit in units.items()}
+
+
+def _flush(cell: str, starred: bool) -> str:
+    """Room for the star of another cell, so that numbers stay below each other."""
+    return cell + " " if starred and not cell.endswith("*") else cell
 
 
 def _aligned(cell: str, width: int) -> str:
@@ -94,3 +128,30 @@ def _aligned(cell: str, width: int) -> str:
 
 def _cell(mean: float, std: float) -> str:
     return f"{mean:.4g} ± {std:.2g}" if std == std else f"{mean:.4g}"
+
+
+def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
+    """The messages of a metric, with the sketches they hold for; those that vary with the features are omitted."""
+    rows = part["sketch"] + part["degree"].map(", degree {:.0f}".format) if several_degrees else part["sketch"]
+    for metric, cells in part.assign(row=rows).groupby("metric", sort=False):
+        messages = cells.groupby("row", sort=False)["message"].agg(set)
+        found = messages[messages.map(len) == 1].map(min)
+        words = [
+            message if len(named) == len(messages) else f"{message} ({', '.join(named.index)})"
+            for message, named in found.groupby(found, sort=False)
+            if message
+        ]
+        if words:
+            yield f"{metric}: {'; '.join(words)}"
+
+
+def _below(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
+    """A line for each degree."""
+    groups: Any = part.drop_duplicates(["degree", "metric"]).groupby("degree", dropna=False)
+    for degree, cells in groups:
+        facts = [
+            f"{cell.metric.removesuffix('_seconds')} {_cell(cell.mean, cell.std)}{cell.unit and f' {cell.unit}'}"
+            + (f" ({cell.message})" if cell.message else "")
+            for cell in cells.itertuples()
+        ]
+        yield (f"degree {degree:.0f}: " if several_degrees else "") + ", ".join(facts)

@@ -1,20 +1,21 @@
-"""Small matrices that a task shows, each under the setting it belongs to: maps.npz, posteriors.npz, grids.npz."""
+"""Small matrices that tasks show, each with its setting: maps.npz, posteriors.npz and grids.npz."""
 
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfbench.arrays import Array
 from rfbench.storage import replace_file
 
 MAPS, POSTERIORS, GRIDS = "maps", "posteriors", "grids"
 
 
 class PictureKey(NamedTuple):
-    """Where a picture belongs; kind is the name of its file."""
+    """The setting of a picture; kind is the name of its file."""
 
     kind: str
     dataset: str
@@ -24,8 +25,8 @@ class PictureKey(NamedTuple):
     kernel: str = ""
 
 
-def keep_pictures(directory: Path, pictures: dict[PictureKey, NDArray[Any]]) -> None:
-    """Add to those that are there."""
+def keep_pictures(directory: Path, pictures: dict[PictureKey, Array]) -> None:
+    """Add them to those in the directory."""
     for kind in dict.fromkeys(key.kind for key in pictures):
         ours = {key: A for key, A in pictures.items() if key.kind == kind}
         content = io.BytesIO()
@@ -34,9 +35,14 @@ def keep_pictures(directory: Path, pictures: dict[PictureKey, NDArray[Any]]) -> 
         replace_file(directory / f"{kind}.npz", content.getvalue())
 
 
-def read_pictures(directory: Path, kind: str) -> dict[PictureKey, NDArray[Any]]:
+def read_pictures(directory: Path, kind: str) -> dict[PictureKey, Array]:
     path = directory / f"{kind}.npz"
     if not path.exists():
         return {}
     with np.load(path) as arrays:
         return {PictureKey(*json.loads(key)): arrays[key] for key in arrays}
+
+
+def most_features(pictures: Iterable[PictureKey]) -> dict[tuple[str, str], PictureKey]:
+    """(dataset, sketch) → its picture with the most features."""
+    return {(key.dataset, key.sketch): key for key in sorted(pictures, key=lambda key: key.features)}

@@ -14,7 +14,7 @@ COLUMNS = (
     "dataset", "n_train", "n_test", "d", "task", "sketch", "kernel", "degree", "features", "seed",
     "metric", "value", "unit", "status", "message",
 )  # fmt: skip
-MISSING = "missing"  # the status of an empty cell with a reason in a trial that is done
+MISSING = "missing"  # status of a number that a finished trial could not measure, with the reason
 Row = Mapping[str, Any]
 
 
@@ -25,14 +25,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     with open(path, newline="", encoding="utf-8", errors="replace") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise InputError(f"{path} has other columns than this version writes; move it away and run again")
+            raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
         rows = list(reader)
     try:
         for row in rows:
             if row["status"] == "ok":
                 int(row["features"]), int(row["seed"]), float(row["value"])
     except (TypeError, ValueError):
-        raise InputError(f"{path} was damaged near row {rows.index(row) + 2}; move it away and run again") from None
+        raise InputError(f"{path} is damaged near row {rows.index(row) + 2}; move it away and rerun") from None
     return rows
 
 
@@ -53,7 +53,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 class Results:
-    """The rows of one job.  What failed before is forgotten when the job starts again; what is done stays."""
+    """The rows of one job.  A job that starts again drops its failed rows and keeps its finished trials."""
 
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
@@ -61,14 +61,14 @@ class Results:
         self.done = set() if force else {trial_key(row) for row in self.rows}
 
     def add(self, rows: Sequence[Row]) -> None:
-        """All rows of a trial at once, in place of those it had: they appear together or not at all."""
+        """Write all rows of a trial at once, in place of earlier ones: they appear together or not at all."""
         again = {trial_key(row) for row in rows}
         self.rows = [row for row in self.rows if trial_key(row) not in again] + list(rows)
         write_rows(self.path, self.rows)
 
 
 def trial_key(row: Row) -> tuple[str, str]:
-    """(features, seed), which name a trial within its job."""
+    """(features, seed), which identify a trial within its job."""
     return str(row.get("features", "")), str(row.get("seed", ""))
 
 

@@ -1,6 +1,6 @@
 """series.csv: curves that belong to a trial, one row per point.
 
-The columns of results.csv up to the seed say which trial it is; `name` is the curve, x and y are its points.
+The columns of results.csv up to the seed name the trial; `name` is the curve, x and y are its points.
 """
 
 import csv
@@ -26,7 +26,7 @@ class Curve(NamedTuple):
     x: Array
     y: Array
 
-    def rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def rows(self, columns: Row) -> list[dict[str, Any]]:
         points = zip(self.x, self.y, strict=True)
         return [{**columns, "name": self.name, "x": repr(float(x)), "y": repr(float(y))} for x, y in points]
 
@@ -44,9 +44,9 @@ def read_series(directory: Path) -> list[dict[str, str]]:
 
 
 def joined_series(directories: Iterable[Path]) -> list[dict[str, str]]:
-    """The points of several jobs, each once."""
-    points = (row for directory in directories for row in read_series(directory))
-    return list({tuple(row.values()): row for row in points}.values())
+    """The points of all jobs of a sweep; a trial that several jobs share counts once."""
+    points = (point for directory in directories for point in read_series(directory))
+    return list({tuple(point[column] for column in SERIES_COLUMNS[:-1]): point for point in points}.values())
 
 
 def write_series(directory: Path, rows: Iterable[Row]) -> None:

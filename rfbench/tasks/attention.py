@@ -2,8 +2,8 @@
 
     A = exp(QKᵀ/√d),      Z = diag(A1)⁻¹ A V ≈ Φ(Q) (Φ(K)ᵀV) / Φ(Q) (Φ(K)ᵀ1)         [ibid., Eq. 1.7]       (1)
 
-The right side takes O(L d D) and holds no L × L matrix.  Queries and keys are rows of datasets/attention.py; of unit
-length (`normalize`) it is exp(QKᵀ) of them.  Features that can be negative may have a denominator of either sign.
+The right side takes O(L d D) and no L × L matrix.  Queries and keys are rows of datasets/attention.py; with `normalize`
+they have unit length and A = exp(QKᵀ).  Features that can be negative may give denominators of either sign.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
 from rfbench.tasks.base import Measure, Task, Trial
 
-SHOWN = 50  # rows and columns of a picture
+SHOWN = 50  # rows and columns of the picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Attention(Task):
-    """Errors of the map and of the output, for one head of `file` or for rows drawn with a given spread of QKᵀ/√d."""
+    """Errors of the matrix and the output, for a head of `file` or for drawn rows with a given spread of QKᵀ/√d."""
 
     name = "attention"
     file: str | None = None
@@ -70,13 +70,13 @@ class Attention(Task):
                 "sketch=exponential_rff, or sketch=optimized_maclaurin kernel=exponential"
             )
         if isinstance(sketch, Exact):
-            return "task=attention compares every sketch with the exact map; use a sketch with features"
+            return "task=attention compares every sketch with the exact matrix; use a sketch with features"
         return None
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
         K, Q = all_rows(split.train), all_rows(split.test)
         V = read_head(Path(self.file).expanduser(), self.head)[2] if self.file else None
-        if V is None:  # then errors of the output are, in the mean, those of the rows of the attention matrix
+        if V is None:  # errors of the output are then, in expectation, those of the rows of the attention matrix
             V = rng_for(seed, "attention", "values").standard_normal(K.shape)
         start = perf_counter()
 
@@ -131,7 +131,7 @@ def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine:
 
 
 def map_error(features: FeatureMap, kernel: Kernel, ref: Reference, engine: Engine) -> float:
-    """‖Φ(Q)Φ(K)ᵀ − A‖/‖A‖ in the Frobenius norm, by rows."""
+    """‖Φ(Q)Φ(K)ᵀ − A‖/‖A‖ in the Frobenius norm, block by block."""
     Psi = engine.transform(features, ref.K, features.empty(len(ref.K)))
 
     def squares(span: slice) -> tuple[float, float]:

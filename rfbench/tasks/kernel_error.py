@@ -1,4 +1,4 @@
-"""How far the estimated kernel matrix of test rows is from the exact one."""
+"""The error of the estimated kernel matrix of test rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from rfbench.tasks.base import Measure, Task, Trial
 
 @dataclass(frozen=True)
 class KernelError(Task):
-    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn anew for every seed.
+    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn for every seed.
 
-    Of a matrix-valued kernel, on as many of them as make a matrix of that size, and on two at least.
+    For a matrix-valued kernel, on as many rows as give a matrix of that size, but at least two.
     """
 
     name = "kernel_error"
@@ -40,7 +40,7 @@ class KernelError(Task):
         K = exact_matrix(kernel, X, engine)
         if not np.isfinite(K).all() or not K.any():
             what = "zero" if np.isfinite(K).all() else "not finite"
-            raise InputError(f"the kernel of these rows is {what}; change the kernel's numbers or dataset.prepare")
+            raise InputError(f"the kernel of these rows is {what}; change the kernel's options or dataset.prepare")
         return X, K, spectral_norm(K)
 
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
@@ -53,9 +53,8 @@ class KernelError(Task):
             yield Measure("rel_frobenius_complex", np.sqrt(squared + np.vdot(imaginary, imaginary)) / scale)
         yield Measure("rel_spectral", spectral_norm(error) / norm)
         yield Measure("max_abs_error", float(np.abs(error).max()))
-        if isinstance(
-            trial.kernel, MatrixKernel
-        ):  # sup over pairs of ‖K̂(x, y) − K(x, y)‖₂  [Brault et al. 2016, Eq. 9]
+        if isinstance(trial.kernel, MatrixKernel):
+            # sup over pairs of ‖K̂(x, y) − K(x, y)‖₂  [Brault et al. 2016, Eq. 9]
             blocks = error.reshape(len(X), p, len(X), p).swapaxes(1, 2)
             yield Measure("max_block_norm", float(max(np.linalg.norm(row, 2, axis=(1, 2)).max() for row in blocks)))
         yield Measure("transform_seconds", seconds, "s")
@@ -72,12 +71,12 @@ def exact_matrix(kernel: Kernel, X: Array, engine: Engine) -> Array:
 
 
 def deviation(features: FeatureMap, X: Array, K: Array, engine: Engine) -> tuple[Array, Array | None, float]:
-    """K̂ − K, its real part, which is what a model uses, and its imaginary part if there is one; seconds of Φ(X)."""
+    """(real part of K̂ − K, which is what a model uses; imaginary part, if any; seconds of Φ(X))."""
     error, seconds, p = -K, 0.0, len(K) // len(X)
     imaginary = np.zeros_like(K) if is_complex(features.dtype) else None
     for part in features.parts():
         Phi = part.empty(len(X))
-        Phi.fill(0)  # fresh pages are the system's work, not the sketch's
+        Phi.fill(0)  # allocates the pages, which is not the sketch's work
         start = perf_counter()
         engine.transform(part, X, Phi)
         seconds += perf_counter() - start
@@ -92,7 +91,7 @@ def deviation(features: FeatureMap, X: Array, K: Array, engine: Engine) -> tuple
 
 
 def entries(rows: slice, p: int) -> slice:
-    """Of a matrix with p × p blocks, those of some rows."""
+    """The entries of some rows in a matrix of p × p blocks."""
     return slice(p * rows.start, p * rows.stop)
 
 

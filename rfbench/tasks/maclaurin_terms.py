@@ -1,7 +1,9 @@
-"""What an allocation of Maclaurin features sees: variance and bias of every degree [Wacker 2022, Fig. 5.1]."""
+"""Variance and bias of every degree of a Maclaurin series, which decide the allocation [Wacker 2022, Fig. 5.1]."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import require
@@ -18,7 +20,7 @@ from rfbench.tasks.base import Measure, Task, Trial
 
 @dataclass(frozen=True)
 class MaclaurinTerms(Task):
-    """vₙ of one feature and bₙ, means over pairs of `rows` training rows, drawn anew for every seed."""
+    """vₙ, the variance of one feature, and bₙ, the squared bias up to degree n: means over pairs of training rows."""
 
     name = "maclaurin_terms"
     rows: int = 500
@@ -41,6 +43,8 @@ class MaclaurinTerms(Task):
         assert isinstance(sketch, MaclaurinSketch)
         terms = {n: term(sketch.base, n, reference.shape[1]) for n in sketch.degrees(self.terms)}
         curves, biases = statistics(sketch.kernel, terms, reference)
-        for n, curve, bias in zip(terms, curves, biases, strict=True):
-            yield Measure(f"variance_n{n:03d}", curve.V)
-            yield Measure(f"bias_n{n:03d}", float(bias))
+        degrees, variances = np.array(list(terms)), np.array([curve.V for curve in curves])
+        trial.curve("variance", degrees, variances)
+        trial.curve("bias", degrees, biases)
+        yield Measure("largest_variance", float(variances.max()), message="of one feature")
+        yield Measure("last_bias", float(biases[-1]), message=f"squared, with all degrees up to {degrees[-1]}")

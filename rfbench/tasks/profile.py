@@ -1,9 +1,8 @@
-"""A kernel along pairs of rows that move apart, with a sketch's variance or estimate of it beside.
+"""A kernel along pairs of rows that move apart, beside the variance or the estimate of a sketch.
 
 The pairs are (0, τu), or rows of length 1 at the distance τ, or rows of length τ at a fixed angle, in a random plane of
-as many columns as the data have [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  An estimate of many features shows its mean.
-Beside them, where asked for: the kernel's Maclaurin series up to each degree, and how often test rows are at such a
-distance [ibid., Fig. 5.6].
+the data's space [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  An estimate with many features is close to its mean.  Options
+add the kernel's Maclaurin series up to each degree, and the density of the distances of test rows [ibid., Fig. 5.6].
 """
 
 from collections.abc import Iterator
@@ -51,20 +50,20 @@ class Profile(Task):
         if self.of == "variance" and not isinstance(sketch, ClosedForm):
             return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
         if self.series and not isinstance(kernel, DotProductKernel):
-            return f"task.series is of kernels of the inner product, and kernel '{kernel.name}' is none; use 0"
+            return f"task.series needs a kernel of the inner product, and kernel '{kernel.name}' is not one; use 0"
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Curves]:
-        """x, y, and the curves that need no sketch, a row for each point."""
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array, Curves]:
+        """τ, x, y, and the curves that need no sketch, at the points τ."""
         d = split.test.sample(1, rng_for(seed, "profile"))[0].shape[1]
         if d < 2:
-            raise InputError("task=profile needs a plane to move in, and these rows have one column")
+            raise InputError("task=profile needs rows of at least two columns, and these have one")
         plane, _ = np.linalg.qr(rng_for(seed, "profile", "plane").standard_normal((d, 2)))
         t = np.linspace(0, self.reach, self.points)
         X, Y = pairs(self.along, t, np.radians(self.angle))
         X, Y = X @ plane.T, Y @ plane.T
         k = np.array([kernel.gram(x[None], y[None])[0, 0] for x, y in zip(X, Y, strict=True)])
-        curves = {"at": t, "kernel": k}
+        curves = {"kernel": k}
         if self.series:
             assert isinstance(kernel, DotProductKernel)
             sums = partial_sums(kernel, X, Y, self.series)
@@ -72,26 +71,25 @@ class Profile(Task):
         if self.rows:
             rows, _ = split.test.sample(self.rows, rng_for(seed, "profile", "rows"))
             curves["density"] = density(rows, t)
-        return X, Y, curves
+        return t, X, Y, curves
 
-    def measure(self, trial: Trial, reference: tuple[Array, Array, Curves]) -> Iterator[Measure]:
-        X, Y, curves = reference
+    def measure(self, trial: Trial, reference: tuple[Array, Array, Array, Curves]) -> Iterator[Measure]:
+        t, X, Y, curves = reference
         if self.of == "variance":
             assert isinstance(trial.sketch, ClosedForm)
             found = trial.D * np.diag(trial.sketch.variance(X, Y, trial.D))
-            yield Measure("largest_variance", float(found.max()), "of one feature")
+            yield Measure("largest_variance", float(found.max()), message="of one feature")
         else:
             features = trial.draw(0)
             dtype = real_type(features.dtype)
             found = features.paired(*(features(rows.astype(dtype)) for rows in (X, Y))).real.ravel()
             yield Measure("max_abs_error", float(np.abs(found - curves["kernel"]).max()))
         for name, values in (curves | {self.of: found}).items():
-            for i, value in enumerate(values):
-                yield Measure(f"{name}_t{i:03d}", float(value))
+            trial.curve(name, t, values)
 
 
 def pairs(along: str, t: Array, angle: float) -> tuple[Array, Array]:
-    """x and y in the plane."""
+    """x and y in the plane, a pair for each value of τ."""
     zero, one = np.zeros_like(t), np.ones_like(t)
     if along == "distance":
         return np.stack((zero, zero), 1), np.stack((t, zero), 1)
@@ -109,7 +107,7 @@ def partial_sums(kernel: DotProductKernel, X: Array, Y: Array, n: int) -> Array:
 
 
 def density(X: Array, t: Array) -> Array:
-    """Of the distances of all pairs of rows, in cells around t; those beyond the last are counted, not shown."""
+    """Density of the distances of all pairs of rows, in cells around t; larger distances count in the total only."""
     distances = np.sqrt(squared_distances(X, X)[np.triu_indices(len(X), 1)])
     step = t[1] - t[0]
     counts, _ = np.histogram(distances, np.append(t, t[-1] + step) - step / 2)

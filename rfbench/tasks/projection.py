@@ -1,7 +1,7 @@
-"""Time and energy of a projection, (n, D) × (D, D), on the devices at hand [Ohana et al. 2019, 4.3 and Fig. 3].
+"""Time and energy of a projection, (n, D) × (D, D), on the available devices [Ohana et al. 2019, 4.3 and Fig. 3].
 
-The rows are the training rows of the data set, their columns repeated or cut to D.  An OPU shows one frame for a row,
-whatever D is; the time of a simulated one is that of the device it stands for.
+The rows are the training rows of the dataset, their columns repeated or cut to D.  An OPU takes one frame per row,
+whatever D is; the time of a simulated OPU is that of the device it simulates.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ from rfbench.tasks.base import Measure, Task, Trial, energy
 
 @dataclass(frozen=True)
 class Projection(Task):
-    """Of one projection, from as many as take `seconds`; the sketch of the results is the device."""
+    """Mean over as many projections as take `seconds`; the column `sketch` of the results names the device."""
 
     name = "projection"
     several_outputs = True
@@ -40,9 +40,9 @@ class Projection(Task):
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         device = device_of(sketch)
         if device and isinstance(device.backend, Replay):
-            return "frames of an earlier run do not tell how long they took; use opu=simulated, or a device"
+            return "recorded frames have no times; use opu=simulated or a device"
         if not isinstance(sketch, OnDevice | OpticalSketch):
-            return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
+            return "task=projection needs sketch=optical, its default; remove sketch=…"
         return super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
@@ -61,7 +61,7 @@ class Projection(Task):
     def _of(self, projector: Projector, rows: Array, trial: Trial) -> Iterator[Measure]:
         rng = rng_for(trial.seed, "projection", projector.draws, trial.D)
         if (seconds := projector.seconds(len(rows))) is not None:
-            told = "what the device that is simulated takes"
+            source = "time of the simulated device"
             with trial.meter(projector.draws) as reading:
                 pass
         else:
@@ -71,8 +71,8 @@ class Projection(Task):
             except NoRoomError as reason:
                 yield Measure("transform_seconds", nan, "s", str(reason))
                 return
-            told = f"mean of {repeats}"
-        yield Measure("transform_seconds", seconds, "s", told)
+            source = f"mean of {repeats}"
+        yield Measure("transform_seconds", seconds, "s", source)
         joules = None if reading.watts is None else reading.watts * seconds
         yield from energy(replace(reading, seconds=seconds, joules=joules))
 
@@ -83,7 +83,7 @@ def device_of(sketch: Sketch) -> SharedDevice | None:
 
 
 def mean_seconds(project: Callable[[], object], least: float) -> tuple[float, int]:
-    """Of one projection, and of how many; they take the least of time together, or one does."""
+    """(mean seconds of a projection, number of projections); all together take at least `least` seconds."""
     start, repeats, elapsed = perf_counter(), 0, 0.0
     while not repeats or elapsed < least:
         project()

@@ -1,12 +1,12 @@
-"""The variance of a kernel estimate: in closed form beside Monte Carlo, and against the real sketch of its family.
+"""The variance of a kernel estimate: in closed form beside Monte Carlo, and relative to the real sketch of its family.
 
-The ratios over all pairs of `rows` rows, the real sketch of the family or another below, are stored as 101 quantiles:
-the empirical distribution functions of Wacker 2022, Fig. 3.3, 4.1 and 4.2, and against TensorSketch, whose variance is
-known by Monte Carlo only, Fig. 4.4 and 4.5.
+The curve `ratio_to_…` has 101 quantiles of Var(sketch)/Var(other) over all pairs of `rows` rows, where the other sketch
+is the real one of the family or the one that `against` names: the empirical distribution functions of Wacker 2022,
+Fig. 3.3, 4.1 and 4.2.  The variance of TensorSketch (Fig. 4.4 and 4.5) is known by Monte Carlo only.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from rfbench.sketches.maclaurin.allocation import Curve, Term
 from rfbench.sketches.products.tensor_srht import StackedTensorSRHT
 from rfbench.tasks.base import Measure, Task, Trial
 
-DRAWS = 32  # draws to a work item
+DRAWS = 32  # draws per work item
 ROUNDING = 1e-12  # of k(x, x) k(y, y)
-ENTRIES = 1 << 20  # of matrices k(x, y) held at once
+ENTRIES = 1 << 20  # entries of the matrices k(x, y) in memory at once
+LEVELS = np.arange(101) / 100  # of the quantiles
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Variance(Task):
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact | Identity):
-            return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
+            return "task=variance needs a random sketch, and this one is deterministic; use task=kernel_error"
         return super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array]:
-        """(rows, two rows of each pair, variances that are nothing but rounding)."""
+        """(rows, the two rows of each pair, variances below which there is only rounding)."""
         X, _ = split.test.sample(self.rows, rng_for(seed, "variance", "rows"))
         if len(X) < 2:
-            raise InputError("task=variance needs pairs of test rows, and there is one row. Use a larger data set")
+            raise InputError("task=variance needs pairs of test rows, and there is only one row; use a larger dataset")
         i, j = np.triu_indices(len(X), 1)
         most = max(ENTRIES // kernel.size(X.shape[1]) ** 2, 1)
         which = rng_for(seed, "variance", "pairs").choice(len(i), min(self.pairs, most, len(i)), replace=False)
@@ -67,7 +68,7 @@ class Variance(Task):
         exact = sketch.variance(X, X, trial.D) if isinstance(sketch, ClosedForm) else None
         if exact is not None:
             yield Measure("variance_closed_form", float(exact[i, j].mean()))
-        if isinstance(sketch, StackedTensorSRHT):  # what an allocation of Maclaurin features takes for it
+        if isinstance(sketch, StackedTensorSRHT):  # the convex bound by which Maclaurin features are allocated
             h = padded(X.shape[1])
             V, W = (r * float(sketch.variance(X, X, r)[i, j].mean()) for r in (1, h))
             yield Measure("variance_surrogate", float(Curve(V, W, Term(sketch, 1, h))(np.array(trial.D))))
@@ -77,59 +78,56 @@ class Variance(Task):
             if exact is not None and (there := (exact > tiny)[i, j]).any():
                 yield Measure("empirical_over_closed_form", float(np.mean(empirical[there] / exact[i, j][there])))
         if exact is not None and isinstance(trial.real_twin, ClosedForm):
-            yield from ratios(self.against, exact, trial.real_twin.variance(X, X, trial.D), tiny)
+            yield from self._ratios(trial, exact, trial.real_twin.variance(X, X, trial.D), tiny)
         elif exact is not None and trial.real_twin and self.draws:
-            yield from ratios(self.against, exact, self._of_all_pairs(trial, trial.real_twin, X), tiny)
+            yield from self._ratios(trial, exact, self._of_all_pairs(trial, trial.real_twin, X), tiny)
 
     def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
-        """E|k̂ − E k̂|² of each pair, from the draws."""
+        """E‖k̂ − E k̂‖² of each pair."""
         rows, place = np.unique(np.concatenate((i, j)), return_inverse=True)
         X, (i, j) = X[rows], place.reshape(2, -1)
-        centre = np.array([trial.kernel.gram(x[None], y[None]).ravel() for x, y in zip(X[i], X[j], strict=True)])
+        k = np.array([trial.kernel.gram(x[None], y[None]).ravel() for x, y in zip(X[i], X[j], strict=True)])
 
-        def moments(draws: slice) -> tuple[Array, Array]:
-            """Sums over draws of k̂ − k and of its square, which is small where k̂ is near."""
-            first, second = np.zeros(centre.shape, np.complex128), np.zeros(centre.shape)
-            for k in range(draws.start, draws.stop):
-                features = trial.draw(k)
-                Phi = features(X)
-                error = features.paired(Phi[i], Phi[j]) - centre
-                first += error
-                second += np.abs(error) ** 2
-            return first, second
+        def error(draw: int) -> Array:
+            features = trial.draw(draw)
+            Phi = features(X)
+            return features.paired(Phi[i], Phi[j]) - k
 
-        blocks = trial.engine.map(moments, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS))
-        first, second = map(sum, zip(*blocks, strict=True))
-        return (second - np.abs(first) ** 2 / self.draws).sum(1) / (self.draws - 1)
+        return self._spread(error, k.shape, trial.engine).sum(1)
 
     def _of_all_pairs(self, trial: Trial, sketch: Sketch, X: Array) -> Array:
-        """E|k̂ − E k̂|² of another sketch by as many draws, a matrix; k̂ − k is small where k̂ is near."""
+        """E|k̂ − E k̂|² of another sketch for all pairs of rows."""
         K = trial.kernel.gram(X, X)
 
+        def error(draw: int) -> Array:
+            names = ("variance", self.against, trial.D, draw)
+            features = replace(trial.plan(draw), sketch=sketch, names=names)()
+            Phi = features(X)
+            return features.product(Phi, Phi) - K
+
+        return self._spread(error, K.shape, trial.engine)
+
+    def _spread(self, error: Callable[[int], Array], shape: tuple[int, ...], engine: Engine) -> Array:
+        """E|k̂ − E k̂|² from the errors k̂ − k of all draws, whose squares are small where k̂ is near k."""
+
         def moments(draws: slice) -> tuple[Array, Array]:
-            first, second = np.zeros(K.shape, np.complex128), np.zeros(K.shape)
+            first, second = np.zeros(shape, np.complex128), np.zeros(shape)
             for k in range(draws.start, draws.stop):
-                rng = rng_for(trial.seed, "variance", self.against, trial.D, k)
-                features = sketch.sample(X.shape[1], trial.D, rng, X.dtype)
-                Phi = features(X)
-                error = features.product(Phi, Phi) - K
-                first += error
-                second += np.abs(error) ** 2
+                e = error(k)
+                first += e
+                second += np.abs(e) ** 2
             return first, second
 
-        first, second = np.zeros(K.shape, np.complex128), np.zeros(K.shape)
-        count = -(-self.draws // DRAWS)
-        for one, two in trial.engine.map(moments, spans(self.draws, DRAWS), f"blocks of {self.against}", count):
+        first, second = np.zeros(shape, np.complex128), np.zeros(shape)
+        for one, two in engine.map(moments, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS)):
             first += one
             second += two
         return (second - np.abs(first) ** 2 / self.draws) / (self.draws - 1)
 
-
-def ratios(name: str, variance: Array, other: Array, tiny: Array) -> Iterator[Measure]:
-    """Over all pairs for which the other sketch has a variance."""
-    there = np.triu(other > tiny, 1)
-    if there.any():
-        values = variance[there] / other[there]
-        yield Measure(f"ratio_to_{name}_below_1", float(np.mean(values < 1)))
-        for percent, value in enumerate(np.quantile(values, np.linspace(0, 1, 101))):
-            yield Measure(f"ratio_to_{name}_q{percent:03d}", float(value))
+    def _ratios(self, trial: Trial, variance: Array, other: Array, tiny: Array) -> Iterator[Measure]:
+        """Over all pairs for which the other sketch has a variance."""
+        there = np.triu(other > tiny, 1)
+        if there.any():
+            ratios = variance[there] / other[there]
+            trial.curve(f"ratio_to_{self.against}", LEVELS, np.quantile(ratios, LEVELS))
+            yield Measure(f"ratio_to_{self.against}_below_1", float(np.mean(ratios < 1)))

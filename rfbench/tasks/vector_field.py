@@ -29,6 +29,7 @@ SOLVERS = ("auto", "direct", "cg", "sgd")
 SAMPLE = 1000  # rows from which the mean of the targets is taken
 CHOOSING = 300  # rows from which a length scale is chosen
 OF_EXACT = ("error", "rmse", "fit_seconds")
+ARROWS = ("x0", "x1", "field0", "field1", "predicted0", "predicted1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ class VectorField(Task):
         yield from found
         yield from () if without else reference.measures
         if self.arrows:
-            yield from arrows(f, trial.split.test, self.arrows)
+            show_arrows(trial, f, self.arrows)
 
 
 def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[list[Measure], Callable[[Array], Array]]:
@@ -143,10 +144,10 @@ def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[lis
     return measures, f
 
 
-def arrows(f: Callable[[Array], Array], test: Prepared, count: int) -> Iterator[Measure]:
-    """Place, field and prediction at some test rows, the same for every seed, two numbers each, for the figure."""
+def show_arrows(trial: Trial, f: Callable[[Array], Array], count: int) -> None:
+    """Place, field and prediction at some test rows, two numbers each, as curves over the number of the arrow."""
+    test = trial.split.test
     X, y = test.sample(count, rng_for(0, "vector_field", "arrows"))
-    Y = test.part.dataset.targets(y)
-    for i, numbers in enumerate(np.hstack((X, Y, f(X)))):
-        for name, value in zip(("x0", "x1", "field0", "field1", "predicted0", "predicted1"), numbers, strict=True):
-            yield Measure(f"arrow_{name}_{i:03d}", float(value))
+    numbers = np.hstack((X, test.part.dataset.targets(y), f(X)))
+    for name, column in zip(ARROWS, numbers.T, strict=True):
+        trial.curve(name, np.arange(len(X)), column)

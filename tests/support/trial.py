@@ -20,3 +20,9 @@ def measured(task, trial, reference):
 def drawn(sketch, d, D, k=0, dtype=np.float64):
     """The k-th draw of a trial of seed 0."""
     return Draw(sketch, d, D, 0, ("sketch", "test", D, k), np.dtype(dtype).name)()
+
+
+def curve_of(trial, name):
+    """x and y of a curve that a trial has recorded."""
+    points = [(float(row["x"]), float(row["y"])) for row in trial.recorder.points if row["name"] == name]
+    return np.array(points).T

@@ -4,21 +4,24 @@ import numpy as np
 import pytest
 
 from rfbench.results.rows import read_rows
+from rfbench.results.series import read_series
 from rfbench.tasks.profile import density, pairs
 
 
-def points(path, name):
-    rows = {r["metric"]: float(r["value"]) for r in read_rows(path)}
-    return np.array([rows[f"{name}_t{i:03d}"] for i in range(41)])
+def curve(tmp_path, name):
+    """x and y of a curve of the only job."""
+    (path,) = tmp_path.rglob("series.csv")
+    return np.array([(float(r["x"]), float(r["y"])) for r in read_series(path.parent) if r["name"] == name]).T
 
 
-def only(tmp_path):
-    (path,) = tmp_path.glob("outputs/*/*/results.csv")
-    return path
+def numbers(tmp_path):
+    """Metric → value of the only job."""
+    (path,) = tmp_path.rglob("results.csv")
+    return {r["metric"]: float(r["value"]) for r in read_rows(path)}
 
 
 @pytest.mark.parametrize("along", ["distance", "sphere", "norm"])
-def test_pairs_are_as_far_apart_as_told(along):
+def test_pairs_are_as_far_apart_as_given(along):
     t = np.linspace(0, 2, 9)
     X, Y = pairs(along, t, np.pi / 3)
     lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
@@ -36,9 +39,12 @@ def test_variance_of_real_fourier_features_is_that_of_the_thesis(rfbench, tmp_pa
     words = ("task=profile", "dataset=synthetic", "kernel=gaussian", "kernel.length_scale=1", "features=2", "seeds=1")
     done = rfbench(*words, "sketch=rff", "dtype=float64")
     assert done.returncode == 0, done.stderr
-    t, k, variance = (points(only(tmp_path), name) for name in ("at", "kernel", "variance"))
+    (t, k), (_, variance) = (curve(tmp_path, name) for name in ("kernel", "variance"))
+    assert t.tolist() == np.linspace(0, 4, 41).tolist()
     np.testing.assert_allclose(k, np.exp(-(t**2) / 2), atol=1e-12)
     np.testing.assert_allclose(variance, 2 * (0.5 + np.exp(-2 * t**2) / 2 - k**2), atol=1e-12)
+    assert numbers(tmp_path) == {"largest_variance": variance.max()}
+    assert "\nlargest_variance: of one feature\n" in done.stdout
 
 
 @pytest.mark.parametrize("kernel", ["polynomial_sphere", "gaussian"])
@@ -56,15 +62,15 @@ def test_series_of_a_profile_are_those_of_the_kernel(kernel, rfbench, tmp_path):
     data = ("dataset=digits", "dataset.prepare=[unit_norm]", "task.reach=2")
     done = rfbench("task=profile", f"kernel={kernel}", *data, *words, *more)
     assert done.returncode == 0, done.stderr
-    t = points(only(tmp_path), "at")
+    t, k = curve(tmp_path, "kernel")
     s = 1 - t**2 / 2
     terms = [np.exp(-1) * s**n / [1, 1, 2, 6][n] for n in range(4)]
     if kernel == "polynomial_sphere":
         terms = [[1, 3, 3, 1][n] * (s / 8) ** n * (7 / 8) ** (3 - n) for n in range(4)]
     for n in (1, 2, 3):
-        np.testing.assert_allclose(points(only(tmp_path), f"series{n}"), np.sum(terms[: n + 1], 0), atol=1e-12)
+        np.testing.assert_allclose(curve(tmp_path, f"series{n}")[1], np.sum(terms[: n + 1], 0), atol=1e-12)
     if kernel == "polynomial_sphere":
-        np.testing.assert_allclose(points(only(tmp_path), "series3"), points(only(tmp_path), "kernel"), atol=1e-12)
+        np.testing.assert_allclose(curve(tmp_path, "series3")[1], k, atol=1e-12)
 
 
 def test_density_counts_every_pair_once(wine):
@@ -83,7 +89,7 @@ def test_series_and_distances_where_there_are_none_are_refused_in_words(rfbench)
     assert "task.rows must be 0, or from 2 to 5000 along distance or sphere" in done.stderr
     done = rfbench("task=profile", "task.series=3", "kernel=laplacian", "sketch=rff")
     assert done.returncode == 2
-    assert "task.series is of kernels of the inner product, and kernel 'laplacian' is none" in done.stderr
+    assert "task.series needs a kernel of the inner product, and kernel 'laplacian' is not one" in done.stderr
 
 
 def test_terms_of_a_series_are_those_of_their_definition(rfbench, tmp_path, wine):
@@ -108,17 +114,17 @@ def test_terms_of_a_series_are_those_of_their_definition(rfbench, tmp_path, wine
     words = ("task=maclaurin_terms", "kernel=polynomial_sphere", "degree=4", "features=16", "seeds=2", "task.rows=50")
     done = rfbench(*words)
     assert done.returncode == 0, done.stderr
-    metrics = {r["metric"] for r in read_rows(only(tmp_path))}
-    assert metrics == {f"{name}_n{n:03d}" for name in ("variance", "bias") for n in (1, 2, 3, 4)}
+    (degrees, V), (_, b) = (curve(tmp_path, name) for name in ("variance", "bias"))
+    assert degrees.tolist() == 2 * [1, 2, 3, 4]  # of two seeds
+    assert numbers(tmp_path) == {"largest_variance": V[4:].max(), "last_bias": b[-1]}
 
 
 @pytest.mark.parametrize(("degree", "same"), [(1, True), (3, False)])
 def test_variance_by_monte_carlo_of_another_sketch(degree, same, rfbench, tmp_path):
-    """Of degree 1 TensorSketch is CountSketch, with the variance of the Rademacher sketch; of degree 3 it has less."""
+    """At degree 1 TensorSketch is CountSketch, with the variance of the Rademacher sketch; at degree 3 it has less."""
     words = ("task=variance", "task.against=tensorsketch", "task.rows=30", "task.pairs=1", "kernel.bias=0", "seeds=1")
     done = rfbench(*words, "sketch=rademacher", "features=64", f"degree={degree}", "task.draws=600")
     assert done.returncode == 0, done.stderr
-    rows = {r["metric"]: float(r["value"]) for r in read_rows(only(tmp_path))}
-    median = rows["ratio_to_tensorsketch_q050"]
+    median = dict(curve(tmp_path, "ratio_to_tensorsketch").T)[0.5]
     error = np.sqrt(2 / 600)  # of a variance from so many draws, nearly
     assert (abs(median - 1) < 2 * error) == same, median

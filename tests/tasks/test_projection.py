@@ -104,7 +104,7 @@ def test_a_simulated_opu_states_the_time_of_the_device_whatever_the_columns():
     assert opu.seconds(3000) == pytest.approx(3000 / 1900)
 
 
-def test_available_devices_are_the_processor_and_what_was_chosen():
+def test_available_devices_are_the_processor_and_the_chosen_one():
     device = SharedDevice(Simulated())
     assert [type(one) for one in available_projectors(1, device) if not isinstance(one, Torch)] == [NumPy, OPU]
     assert [type(one) for one in available_projectors(1, None) if not isinstance(one, Torch)] == [NumPy]
@@ -211,9 +211,9 @@ def test_without_an_opu_there_is_the_processor_alone(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("sketch=rff opu=none", "leave sketch=… out"),
+        ("sketch=rff opu=none", "remove sketch=…"),
         ("sketch=rff", "use sketch=optical"),
-        ("opu=replay opu.folder=x", "how long they took"),
+        ("opu=replay opu.folder=x", "recorded frames have no times"),
         ("task.seconds=-1", "task.seconds must be at least 0"),
         ("dataset=wine", "rows of 0 and 1"),
         ("dataset.rows=0", "dataset.rows must be a positive integer"),

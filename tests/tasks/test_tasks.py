@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 from support import zoo
-from support.trial import make_trial, measured
+from support.trial import curve_of, make_trial, measured
 
 from rfbench.config.files import choices
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
+from rfbench.devices.meters import Reading
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import TASKS, make_task
+from rfbench.tasks.base import energy
 from rfbench.tasks.kernel_error import spectral_norm
 
 
@@ -29,7 +31,7 @@ def run(task, name, split, D=32, degree=2, dtype=np.float64, workers=2, kernel=N
     with Local(workers).running() as engine:
         trial = make_trial(split, kernel, sketch, D, engine, dtype=dtype, real_twin=twin if twin != sketch else None)
         reference = task.reference(split, kernel, 0, engine)
-        return reference, measured(task, trial, reference), trial.draw
+        return reference, measured(task, trial, reference), trial
 
 
 def test_one_class_one_yaml():
@@ -39,9 +41,9 @@ def test_one_class_one_yaml():
 @pytest.mark.parametrize("name", ["rademacher", "complex_tensorsrht", "ctr_stacked_tensorsrht"])
 @pytest.mark.parametrize("rows", [20, 300, 600])
 def test_kernel_error_is_the_dense_formula(name, rows, made):
-    (X, K, norm), found, draw = run(make_task("kernel_error", rows=rows), name, made)
+    (X, K, norm), found, trial = run(make_task("kernel_error", rows=rows), name, made)
     assert len(X) == rows
-    Phi = draw(0)(X)
+    Phi = trial.draw(0)(X)
     error = Phi @ Phi.conj().T - K
     np.testing.assert_allclose(K, (X @ X.T + 1) ** 2)
     assert norm == pytest.approx(np.linalg.norm(K, 2))
@@ -62,9 +64,9 @@ def test_kernel_error_of_a_matrix_valued_kernel_is_that_of_its_blocks(name, rows
     """As many rows as make a matrix of the size asked for, 20 outputs to a row, and two at least."""
     options = {"outputs": 20, "coupling": "laplacian"} if name == "decomposable" else {}
     kernel = make_kernel(name, 3, length_scale=0.7, **options)
-    (X, K, _), found, draw = run(make_task("kernel_error", rows=rows), f"orff_{name}", made, kernel=kernel)
+    (X, K, _), found, trial = run(make_task("kernel_error", rows=rows), f"orff_{name}", made, kernel=kernel)
     assert len(X) == max(rows // 20, 3)
-    features = draw(0)
+    features = trial.draw(0)
     error = features.product(features(X), features(X)) - K
     np.testing.assert_allclose(K, kernel.gram(X, X))
     assert found["rel_frobenius"] == pytest.approx(np.linalg.norm(error) / np.linalg.norm(K))
@@ -75,8 +77,8 @@ def test_kernel_error_of_a_matrix_valued_kernel_is_that_of_its_blocks(name, rows
 
 def test_variance_of_a_matrix_valued_kernel_is_summed_over_its_entries(made):
     task, kernel = make_task("variance", draws=40, pairs=30, rows=40), make_kernel("curl_free", 3, length_scale=0.7)
-    (X, (i, j), _), found, draw = run(task, "orff_curl_free", made, kernel=kernel)
-    maps = [draw(k) for k in range(40)]
+    (X, (i, j), _), found, trial = run(task, "orff_curl_free", made, kernel=kernel)
+    maps = [trial.draw(k) for k in range(40)]
     blocks = np.array([m.product(m(X), m(X)).reshape(40, 20, 40, 20)[i, :, j] for m in maps])
     assert found["variance_empirical"] == pytest.approx(blocks.var(0, ddof=1).sum((1, 2)).mean())
     assert found["variance_closed_form"] == pytest.approx(
@@ -101,27 +103,64 @@ def test_spectral_norm_of_difficult_matrices():
 
 def test_variance_is_the_direct_sum_over_draws(made):
     task = make_task("variance", draws=70, pairs=30, rows=40)
-    (X, (i, j), _), found, draw = run(task, "ctr_tensorsrht", made)
+    (X, (i, j), _), found, trial = run(task, "ctr_tensorsrht", made)
     assert len(i) == 30
     assert (i < j).all()
-    estimates = np.array([[draw(k)(X)[a] @ draw(k)(X)[b] for a, b in zip(i, j, strict=True)] for k in range(70)])
+    estimates = np.array(
+        [[trial.draw(k)(X)[a] @ trial.draw(k)(X)[b] for a, b in zip(i, j, strict=True)] for k in range(70)]
+    )
     assert found["variance_empirical"] == pytest.approx(estimates.var(0, ddof=1).mean())
     closed = zoo.sketch_of("ctr_tensorsrht", 2).variance(X, X, 32)
     assert found["variance_closed_form"] == pytest.approx(closed[i, j].mean())
 
 
 def test_ratios_are_quantiles_over_all_pairs(made):
-    (X, _, _), found, _ = run(make_task("variance", draws=0, rows=30), "ctr_rademacher", made, degree=3)
+    (X, _, _), found, trial = run(make_task("variance", draws=0, rows=30), "ctr_rademacher", made, degree=3)
     pairs = np.triu_indices(30, 1)
     ratios = [zoo.sketch_of(name, 3).variance(X, X, 32)[pairs] for name in ("ctr_rademacher", "rademacher")]
     ratios = ratios[0] / ratios[1]
-    assert found["ratio_to_real_q050"] == pytest.approx(np.median(ratios))
-    assert found["ratio_to_real_q100"] == pytest.approx(ratios.max())
+    levels, quantiles = curve_of(trial, "ratio_to_real")
+    assert levels.tolist() == [percent / 100 for percent in range(101)]
+    assert quantiles[[0, 50, 100]] == pytest.approx([ratios.min(), np.median(ratios), ratios.max()])
     assert found["ratio_to_real_below_1"] == np.mean(ratios < 1) == 1  # non-negative rows: Theorem 4.2.3
     assert "variance_empirical" not in found
 
 
-def test_rows_are_drawn_anew_for_every_seed(made):
+@pytest.mark.parametrize("task", ["kernel_error", "variance"])
+def test_errors_and_variances_are_those_of_test_rows(task, made):
+    X, *_ = run(make_task(task, rows=50), "rademacher", made)[0]
+    train, test = (np.concatenate([block for block, _ in part.blocks()]) for part in (made.train, made.test))
+    assert all((test == x).all(1).any() for x in X)
+    assert not any((train == x).all(1).any() for x in X)
+
+
+def test_draws_depend_on_their_number_the_seed_and_the_features(made):
+    sketch, kernel = zoo.sketch_of("rademacher", 2), make_kernel("polynomial", 2)
+    with Local(1).running() as engine:
+        one, more, other = (
+            make_trial(made, kernel, sketch, D, engine, seed=seed) for D, seed in ((32, 0), (64, 0), (32, 1))
+        )
+    X = one.split.test.take(np.arange(3))[0]
+    Phi = one.draw(0)(X)
+    np.testing.assert_array_equal(Phi, one.draw(0)(X))
+    for different in (one.draw(1)(X), other.draw(0)(X), more.draw(0)(X)[:, :32]):
+        assert not np.isclose(np.abs(Phi), np.abs(different)).any(1).all()
+        assert not np.allclose(Phi @ Phi.T, different @ different.T, rtol=1e-3)
+
+
+def test_energy_has_joules_and_watts():
+    reading = Reading("a meter", seconds=2.0, joules=30.0, idle_watts=4.0)
+    assert [(m.metric, m.value, m.unit, m.message) for m in energy(reading)] == [
+        ("joules", 30, "J", "a meter"),
+        ("watts", 15, "W", "a meter"),
+        ("idle_watts", 4, "W", "a meter"),
+    ]
+    (missing,) = energy(Reading("a meter", reason="no counter"))
+    assert (missing.metric, missing.unit, missing.message) == ("joules", "J", "no counter")
+    assert not list(energy(Reading("none")))
+
+
+def test_every_seed_draws_its_own_rows(made):
     task, kernel = make_task("kernel_error", rows=50), make_kernel("linear", 1)
     with Local(1).running() as engine:
         samples = [task.reference(made, kernel, seed, engine)[0] for seed in (0, 0, 1)]

@@ -11,11 +11,13 @@ from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
+from rfbench.results.recorder import Recorder
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
 from rfbench.tasks.ridge.operator import Dual, Primal
 from rfbench.tasks.ridge.operator_fit import GRID, Fit
 from rfbench.tasks.ridge.sums import sums
+from rfbench.tasks.vector_field import ARROWS
 
 N, ALPHA = 60, 1e-3
 RNG = np.random.default_rng(0)
@@ -167,7 +169,7 @@ def test_workers_do_not_change_a_bit():
         assert one[1] in GRID
 
 
-def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, **options):
+def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, recorder=None, **options):
     split = prepared_split(dataset, Preparation(()), seed, np.float64, train_rows)
     with Local(2).running() as engine:
         kernel = task.fit(kernel, split.train, seed, engine)
@@ -175,7 +177,8 @@ def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, **options):
         kernel = kernel.fit_targets(split.train.part.dataset.targets(labels))
         sketch = make_sketch(sketch, kernel, **options)
         reference = task.reference(split, kernel, seed, engine)
-        return measured(task, make_trial(split, kernel, sketch, D, engine, seed=seed), reference)
+        trial = make_trial(split, kernel, sketch, D, engine, seed=seed, recorder=recorder or Recorder())
+        return measured(task, trial, reference)
 
 
 FIELD = {
@@ -237,15 +240,15 @@ def test_classes_are_unit_vectors_and_the_largest_output_is_predicted():
 
 
 def test_arrows_are_places_field_and_prediction():
-    data = load(FIELD | {"noise": 0}, data_dir=None, download=False)
+    data, recorder = load(FIELD | {"noise": 0}, data_dir=None, download=False), Recorder()
     task, kernel = make_task("vector_field", arrows=7), make_kernel("curl_free", 1, length_scale=0.4)
-    found = run(task, data, "orff_curl_free", kernel, 400, train_rows=500)
-    assert sum(name.startswith("arrow_") for name in found) == 42
-    for i in range(7):
-        x0, x1 = found[f"arrow_x0_00{i}"], found[f"arrow_x1_00{i}"]
-        rows = np.flatnonzero(np.isclose(data.X.read(0, 2500) * 2, (x0, x1)).all(1))
-        np.testing.assert_allclose(data.y.take(rows)[0], [found[f"arrow_field{c}_00{i}"] for c in (0, 1)])
-        assert abs(found[f"arrow_field0_00{i}"] - found[f"arrow_predicted0_00{i}"]) < 0.5
+    run(task, data, "orff_curl_free", kernel, 400, train_rows=500, recorder=recorder)
+    assert len(recorder.points) == 42
+    columns = {name: [float(row["y"]) for row in recorder.points if row["name"] == name] for name in ARROWS}
+    for *place, field0, field1, predicted0, _ in zip(*columns.values(), strict=True):
+        rows = np.flatnonzero(np.isclose(data.X.read(0, 2500) * 2, place).all(1))
+        np.testing.assert_allclose(data.y.take(rows)[0], (field0, field1))
+        assert abs(field0 - predicted0) < 0.5
 
 
 @pytest.mark.parametrize(

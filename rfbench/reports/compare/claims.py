@@ -1,7 +1,7 @@
-"""What the papers say without a number, as a check of ours: claims.csv, one line each.
+"""Statements of the papers without a number, checked against our results: claims.csv, one line each.
 
-A setting is given by patterns, several of them divided by |, or by none for any.  `below` is judged wherever both
-sketches have the same setting: it is contradicted by a mean that is above the other's by more than chance.
+Patterns give the setting, several of them separated by |; an empty one matches everything.  `below` is checked wherever
+both sketches have the same setting: a mean that is significantly above the other contradicts it.
 """
 
 import csv
@@ -52,7 +52,7 @@ class Check:
     found: str  # the two sides
     verdict: str
     z: float | None = None
-    less: bool = False  # the first side, whatever the chance
+    less: bool = False  # whether the first mean is smaller, significantly or not
 
 
 def _any(value: str, patterns: str) -> bool:
@@ -75,9 +75,9 @@ def setting(one: Ours) -> Setting:
 
 
 def below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
-    """A check for each other sketch in each setting that both were run in, the run of most seeds.
+    """A check for each other sketch in each setting of both, by the runs with the most seeds.
 
-    Where a claim names several kernels, its sketches are of one each.
+    Where a claim names several kernels, each of its sketches has its own.
     """
     alike = [replace(one, kernel=claim.kernel) for one in ours] if "|" in claim.kernel else ours
     runs = {(setting(one), one.sketch): one for one in sorted(alike, key=lambda one: one.count)}
@@ -91,7 +91,7 @@ def below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
 
 
 def excess(one: Ours, other: Ours) -> tuple[float | None, float]:
-    """(z, chance of such an excess of the first if there were none); without spreads the means decide."""
+    """(z, p-value of the first mean being larger by chance); without spreads the means decide."""
     errors = [side.std / sqrt(side.count) if side.std else 0.0 for side in (one, other)]
     if not any(errors):
         return None, float(one.mean <= other.mean)
@@ -104,7 +104,7 @@ def mostly_below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
     checks = list(below(claim, ours))
     if checks:
         less = sum(one.less for one in checks)
-        where = (f"{len({one.setting[0] for one in checks})} data sets", "", "", claim.kernel, claim.degree, "")
+        where = (f"{len({one.setting[0] for one in checks})} datasets", "", "", claim.kernel, claim.degree, "")
         verdict = AGREE if 2 * less > len(checks) else DISAGREE
         yield Check(claim, where, f"below in {less} of {len(checks)} cases", verdict)
 
@@ -117,7 +117,7 @@ def at_least(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
 
 
 def falls_with(column: str, claim: Claim, ours: list[Ours]) -> Iterator[Check]:
-    """A check for each curve over the degree or the number of features, the runs of most seeds: no step up."""
+    """A check for each curve over the degree or the number of features, by the runs with the most seeds: no step up."""
     curves: dict[Setting, dict[int, Ours]] = {}
     i = PATTERNS.index(column)
     for one in sorted(ours, key=lambda one: one.count):

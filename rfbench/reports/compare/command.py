@@ -1,4 +1,4 @@
-"""`rfbench compare`: ours beside the published numbers, cell by cell."""
+"""`rfbench compare`: our results beside the published numbers, cell by cell."""
 
 import argparse
 import csv
@@ -25,17 +25,17 @@ Line = dict[str, str]
 
 
 def main(words: list[str]) -> int:
-    """Print every cell that both sides have, the others by reason, and the count of verdicts; write compare.csv."""
+    """Print the cells of both sides, the reasons for the others, and the count of verdicts; write compare.csv."""
     args = _parse(words)
     cells = [*printed(), *(author(args.truth) if args.truth else ())]
     ours = read_ours(args.directory)
-    lines = [_of_cell(one) for one in judge(cells, Results(ours, _at_hand))]
+    lines = [_of_cell(one) for one in judge(cells, Results(ours, _available))]
     lines += [_of_claim(one) for one in check(read_claims(), ours)]
     for part in _tables(lines):
         print(part, end="\n\n")
     path = args.directory / "compare.csv"
     replace_file(path, _as_csv(lines))
-    print(f"{path}: every cell, with its reason")
+    print(f"{path}: all cells with their reasons")
     print(counted(lines))
     return 0
 
@@ -51,7 +51,8 @@ def _parse(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _at_hand(dataset: str) -> bool:
+def _available(dataset: str) -> bool:
+    """Whether a dataset is here or can be downloaded or extracted."""
     from rfbench.datasets import status
 
     return status(dataset, None) not in ("unknown", "manual download")
@@ -82,12 +83,12 @@ def _number(mean: float, std: float | None, count: int | None) -> str:
 
 
 def _tables(lines: list[Line]) -> Iterator[str]:
-    """Of each source the cells that were compared, then how many others there are and why."""
+    """For each source the cells that were compared, then the count of the others by reason."""
     for source in dict.fromkeys(line["source"] for line in lines):
         part = [line for line in lines if line["source"] == source]
-        told = [line for line in part if line["verdict"] != NOT_COMPUTED]
+        compared = [line for line in part if line["verdict"] != NOT_COMPUTED]
         rest = Counter(line["reason"] for line in part if line["verdict"] == NOT_COMPUTED)
-        grid = [_grid(told)] if told else []
+        grid = [_grid(compared)] if compared else []
         why = [f"not computed: {count} ({reason})" for reason, count in rest.most_common()]
         yield "\n".join([f"{source}: {counted(part)}", *grid, *why])
 

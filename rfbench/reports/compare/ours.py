@@ -1,4 +1,4 @@
-"""Our results under a directory, each with the setting it was computed in, as its run.json tells it."""
+"""Our results under a directory, each with its setting, which is that of its run.json."""
 
 import json
 import re
@@ -13,17 +13,24 @@ from rfbench.checks import InputError
 from rfbench.config.labels import label
 from rfbench.reports.compare.published import IMAGES, of_deviation
 from rfbench.results.rows import read_rows
+from rfbench.results.series import read_series
 
-# They change how precisely a number is known, or what is measured beside it.
+# Options that change how precisely a number is known, or what is measured beside it.
 NOT_SETTING = {
     "dataset": ("prepare", "threshold", "rows"),
     "task": ("reference_rows", "samples", "rows", "exact_rows", "folds", "resamples", "subsets", "subset_rows"),
+}
+# Points of curves that earlier versions wrote as metrics.
+RENAMED = {
+    "ratio_to_real_q050": "ratio_to_real@0.5",
+    "ratio_to_tensorsketch_q050": "ratio_to_tensorsketch@0.5",
+    "variance_t010": "variance@1",
 }
 
 
 @dataclass(frozen=True)
 class Ours:
-    """Mean, deviation and count over seeds of one metric; message where it failed."""
+    """Mean, standard deviation and count over seeds of one metric, or the message of a failure."""
 
     directory: Path
     dataset: str
@@ -40,7 +47,7 @@ class Ours:
     count: int
     n_train: int
     n_test: int
-    rows: int  # of the test rows, those of kernel errors and divergences
+    rows: int  # test rows of kernel errors and divergences
     message: str = ""
 
     @property
@@ -49,7 +56,7 @@ class Ours:
 
 
 def read_ours(directory: Path) -> list[Ours]:
-    """Every job below; joined tables of sweeps hold the same rows again and have no run.json."""
+    """Every job below; joined tables of sweeps repeat the rows of their jobs and have no run.json."""
     if not directory.is_dir():
         raise InputError(f"no directory {directory}; run an experiment first, such as rfbench experiment=wacker/fig4_8")
     found = [one for path in sorted(directory.rglob("run.json")) for one in _job(path)]
@@ -59,15 +66,15 @@ def read_ours(directory: Path) -> list[Ours]:
 
 
 def _job(path: Path) -> Iterator[Ours]:
-    """One for each number of features and metric, and one without metric for what failed."""
+    """One for each number of features and metric, and one without metric for each failure."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))["config"]
         setting = _setting(config)
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} was damaged ({error!r}); move it away and run again") from None
+        raise InputError(f"{path} is damaged ({error!r}); move it away and rerun") from None
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in read_rows(path.with_name("results.csv")):
-        groups.setdefault((row["features"], row["metric"]), []).append(row)
+    for row in (*read_rows(path.with_name("results.csv")), *_points(path.parent)):
+        groups.setdefault((row["features"], RENAMED.get(row["metric"], row["metric"])), []).append(row)
     for (features, metric), rows in groups.items():
         n_train, n_test = (int(rows[0][column] or 0) for column in ("n_train", "n_test"))
         common = setting | {"directory": path.parent, "features": features, "metric": metric}
@@ -81,10 +88,16 @@ def _job(path: Path) -> Iterator[Ours]:
         yield Ours(mean=mean(values), std=spread, count=count, **common)
 
 
+def _points(directory: Path) -> Iterator[dict[str, str]]:
+    """Points of curves as rows; the metric is the curve at an x, such as ratio_to_real@0.5."""
+    for point in read_series(directory):
+        yield point | {"metric": f"{point['name']}@{float(point['x']):g}", "value": point["y"], "status": "ok"}
+
+
 def _spread(
     metric: str, values: list[float], task: Mapping[str, Any], deviations: list[dict[str, str]]
 ) -> tuple[float | None, int]:
-    """Deviation over seeds and their number; with one seed, of the draws within it, where the task has several."""
+    """(standard deviation over seeds, their number); with one seed, those of its draws where the task has several."""
     if len(values) > 1:
         return stdev(values), len(values)
     draws = int(task.get("resamples") or 0)
@@ -106,7 +119,7 @@ def _setting(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "dataset": _label("dataset", dataset),
         "task": _label("task", config["task"]),
-        "prepare": " ".join(map(str, steps)),  # pixels start at 0, so min_zero takes nothing from images
+        "prepare": " ".join(map(str, steps)),  # pixels start at 0, so min_zero does not change images
         "kernel": kernel,
         "scale": scale,
         "sketch": _label("sketch", config["sketch"]),
@@ -114,13 +127,13 @@ def _setting(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _label(group: str, node: Mapping[str, Any]) -> str:
-    """With 10 for 10.0."""
+    """The label of a choice, with 10 for 10.0."""
     chosen = {key: value for key, value in node.items() if key not in NOT_SETTING.get(group, ())}
     return re.sub(r"(?<=\d)\.0\b", "", label(group, chosen))
 
 
 def kernel_name(node: Mapping[str, Any], degree: int) -> tuple[str, float]:
-    """polynomial(γ, ν) with γ + ν = 1, and (γ + ν)^p; on the unit sphere 1 − ‖x−y‖²/a² is of this form too."""
+    """polynomial(γ, ν) scaled to γ + ν = 1, and (γ + ν)^p; 1 − ‖x−y‖²/a² on the unit sphere has this form too."""
     gamma, bias = node.get("gamma"), node.get("bias")
     if node["name"] == "polynomial_sphere":
         gamma = 2 / node["a"] ** 2

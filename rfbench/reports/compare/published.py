@@ -14,20 +14,20 @@ from pathlib import Path
 
 from rfbench.checks import InputError
 
-IMAGES = ("mnist", "fashion_mnist")  # with a split of their own; the rows of other sets were split again for every seed
-KL_ROWS = 5000  # over which the author's files have the sum
+IMAGES = ("mnist", "fashion_mnist")  # which have a fixed split; the rows of other datasets are split for every seed
+KL_ROWS = 5000  # test rows of the author's divergences
 LEAK = "test rows were among their training rows from the second seed on"
 ELSEWHERE = "seconds of another machine"
-UNTOLD = "the paper does not tell how many features"
+UNSAID = "the paper does not say how many features"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One published number, its setting, and why it cannot be compared with anything, where that is known."""
+    """One published number, its setting, and a known reason why it cannot be compared with ours, if any."""
 
     source: str
     dataset: str
-    n: int  # rows of the whole set; of training rows for task=vector_field
+    n: int  # rows of the dataset; training rows for task=vector_field
     prepare: str
     task: str
     kernel: str
@@ -38,7 +38,7 @@ class Cell:
     mean: float
     std: float | None
     count: int | None
-    unit: float  # of the last printed digit of the mean
+    unit: float  # one unit of the last printed digit of the mean
     fault: str = ""
 
     @property
@@ -57,8 +57,8 @@ def printed() -> Iterator[Cell]:
         for row in csv.DictReader(file):
             leaks = row["source"] == "T Table D.1" and row["metric"] == "mnll" and row["dataset"] not in IMAGES
             seconds = row["metric"].endswith("_seconds")
-            untold = row["source"] == "B Table 3" and row["metric"] == "rmse"
-            fault = LEAK if leaks else ELSEWHERE if seconds else UNTOLD if untold else ""
+            unsaid = row["source"] == "B Table 3" and row["metric"] == "rmse"
+            fault = LEAK if leaks else ELSEWHERE if seconds else UNSAID if unsaid else ""
             yield _cell(row | {"fault": fault})
 
 
@@ -67,7 +67,7 @@ def _cell(row: dict[str, str]) -> Cell:
     mean, unit = _number(row.pop("mean"))
     n, count = int(row.pop("n")), row.pop("count")
     spread, times = None, int(count) if count else None
-    if std:  # 0.00 is anything below half of its last digit
+    if std:  # a printed 0.00 is anything below half of its last digit
         value, last = _number(std)
         spread = max(value, last / 2)
     elif row["metric"] == "kid_std" and times:
@@ -76,7 +76,7 @@ def _cell(row: dict[str, str]) -> Cell:
 
 
 def of_deviation(s: float, draws: int) -> tuple[float, int]:
-    """(spread, count) such that spread/√count is s/√(2(n − 1)), the standard error of a deviation s of n draws."""
+    """(spread, count) with spread/√count = s/√(2(n − 1)), the standard error of the standard deviation s of n draws."""
     return s / sqrt(2), draws - 1
 
 
@@ -85,5 +85,5 @@ def _number(text: str) -> tuple[float, float]:
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not isfinite(value):
-        raise InputError(f"{text} among the published numbers is no number")
+        raise InputError(f"{text} among the published numbers is not finite")
     return float(value), 10.0**exponent

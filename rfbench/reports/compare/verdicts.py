@@ -1,4 +1,4 @@
-"""A published number beside ours: do they agree, and if that cannot be said, why not?"""
+"""A published number beside ours: whether they agree, or why that cannot be decided."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,46 +9,46 @@ from rfbench.reports.compare.published import Cell
 
 AGREE, DISAGREE, NOT_COMPUTED = "agree", "disagree", "not computed"
 LEVEL = 0.01  # of the two-sided test
-FEWEST = 3  # seeds whose spread serves both sides: of two, hardly any difference would be too large
-ENOUGH = 1000  # rows: a mean over a million pairs is that of all pairs
+FEWEST = 3  # seeds whose spread can stand for both sides; with two, hardly any difference is significant
+ENOUGH = 1000  # rows: a mean over a million pairs is as good as that over all pairs
 KERNEL_ERRORS = ("rel_frobenius", "rel_frobenius_complex", "rel_spectral")
-KEYS = ("data set", "preparation", "kernel", "degree", "sketch", "number of features", "metric")
+KEYS = ("dataset", "preparation", "kernel", "degree", "sketch", "number of features", "metric")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is told of a cell; z is the difference in standard errors."""
+    """The decision on a cell; z is the difference in standard errors."""
 
     cell: Cell
     ours: Ours | None
     verdict: str
     z: float | None
-    reason: str  # the rule of the test, or why there was none
+    reason: str  # how the test was done, or why there is none
 
 
 class Results:
-    """Ours by setting, and a word on what is missing."""
+    """Our results by setting, and why one is missing."""
 
-    def __init__(self, ours: Iterable[Ours], at_hand: Callable[[str], bool]) -> None:
+    def __init__(self, ours: Iterable[Ours], available: Callable[[str], bool]) -> None:
         self.by_key: dict[tuple[str, ...], list[Ours]] = {}
         self.beginnings: set[tuple[str, ...]] = set()
-        self.at_hand = at_hand
+        self.available = available  # whether a dataset can be used or downloaded
         for one in ours:
             self.by_key.setdefault(one.key, []).append(one)
             self.beginnings.update(one.key[:k] for k in range(1, len(KEYS) + 1))
 
     def matching(self, cell: Cell) -> list[Ours]:
-        """Those of the cell's setting; where the paper does not tell the features, of any number."""
+        """Those of the cell's setting, with any number of features where the paper does not say it."""
         if cell.features:
             return self.by_key.get(cell.key, [])
         alike = (found for key, found in self.by_key.items() if (*key[:5], key[6]) == (*cell.key[:5], cell.metric))
         return [one for found in alike for one in found]
 
-    def lacking(self, cell: Cell) -> str:
-        """The first thing of the setting that was not run."""
+    def missing(self, cell: Cell) -> str:
+        """The first part of the setting that was not run."""
         key = cell.key
         if key[:1] not in self.beginnings:
-            return "not run" if self.at_hand(cell.dataset.partition("(")[0]) else "data not at hand"
+            return "not run" if self.available(cell.dataset.partition("(")[0]) else "dataset missing"
         failed = self.by_key.get((*key[:5], "", ""), []) + self.by_key.get((*key[:6], ""), [])
         if failed:
             return f"failed: {failed[0].message}"
@@ -65,7 +65,7 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
         if cell.fault:
             yield Verdict(cell, best if good else None, NOT_COMPUTED, None, f"theirs: {cell.fault}")
         elif best is None:
-            yield Verdict(cell, None, NOT_COMPUTED, None, results.lacking(cell))
+            yield Verdict(cell, None, NOT_COMPUTED, None, results.missing(cell))
         elif not good:
             yield Verdict(cell, best, NOT_COMPUTED, None, refused[best])
         else:
@@ -73,7 +73,7 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
 
 
 def objection(cell: Cell, ours: Ours) -> str:
-    """Why these numbers are not of one setting, although their kernel, sketch and features are."""
+    """Why two numbers of the same kernel, sketch and features have different settings, or nothing."""
     if ours.message or not isfinite(ours.mean):
         return f"failed: {ours.message}"
     if cell.metric in KERNEL_ERRORS:
@@ -85,21 +85,21 @@ def objection(cell: Cell, ours: Ours) -> str:
         return f"kernel {ours.scale:g} times theirs"
     n = ours.n_train if cell.task == "vector_field" else ours.n_train + ours.n_test
     if n != cell.n:
-        return f"of {n} rows, theirs of {cell.n}"
+        return f"{n} rows, theirs {cell.n}"
     if cell.metric == "kl" and ours.rows != cell.rows:
         return f"exact process on {ours.rows} rows, theirs on {cell.rows}"
     return ""
 
 
 def tested(cell: Cell, ours: Ours) -> Verdict:
-    """Student's test of two means of one law: with two seeds on one side Welch's errs in 8 of 100 equal cells."""
+    """Student's test of two means with one variance: with two seeds Welch's rejects 8 of 100 equal cells."""
     from scipy.stats import t
 
     if ours.std is None:
         return Verdict(cell, ours, NOT_COMPUTED, None, "one seed has no spread")
     if cell.std is None and ours.count < FEWEST:
         return Verdict(
-            cell, ours, NOT_COMPUTED, None, f"they print no spread, and {ours.count} seeds have too little of one"
+            cell, ours, NOT_COMPUTED, None, f"they print no spread, and {ours.count} seeds are too few for one"
         )
     rule, count, freedom, squares = "both spreads", cell.count or 1, ours.count - 1, (ours.count - 1) * ours.std**2
     if cell.std is None:

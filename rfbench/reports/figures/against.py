@@ -1,23 +1,25 @@
 """Figures that a config names: one number against another, as in error:fit_seconds.
 
-The first is a metric.  The second is a column of the setting (features, degree, n_train) or another metric, of which
-each point is a number of features.
+The first is a metric.  The second is a column of the setting (features, degree, n_train) or another metric; then a line
+has a point for each number of features.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.reports.figures.axes import in_decades, log_values
+from rfbench.reports.figures.panel import Panel
 from rfbench.reports.figures.style import line_style
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-SETTING = ["dataset", "kernel", "degree", "n_train", "sketch", "features"]
+SETTING = ["dataset", "n_train", "task", "kernel", "degree", "sketch", "features"]
 COLUMNS = {"features": "features", "degree": "degree p", "n_train": "training rows"}
-FEW = 3  # numbers that are drawn side by side
+FEW = 3  # values of x up to which sketches are drawn side by side
 WORDS = {
     "rel_frobenius": "relative Frobenius error",
     "max_abs_error": "absolute error",
@@ -30,35 +32,40 @@ WORDS = {
     "variance_surrogate": "convex surrogate of the variance",
     "kid_std": "standard deviation of KID",
     "fit_seconds": "seconds to fit",
-    "transform_seconds": "seconds to make features",
+    "transform_seconds": "seconds to compute features",
     "kid_seconds": "seconds of one estimate",
 }
 
 
-def against(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
-    """A row for each point: its setting, `plot` (what against what), x, y and the deviation of y."""
+def against(plot: Sequence[str]) -> Panel:
+    """The panels that `plot` names, those of one dataset beside each other."""
+    return Panel(partial(points, plot=plot), curves_against, ("dataset", "kernel", "degree", "plot"))
+
+
+def points(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
+    """A row for each point: its setting, `plot` (what against what), x, y and the standard deviation of y."""
     import pandas as pd
 
-    parts = []
-    for pair in plot:
-        y, _, x = pair.partition(":")
-        if x not in COLUMNS and x not in set(summary["metric"]):
-            raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
-        points = summary[summary["metric"] == y]
-        points = points[[*SETTING, "mean", "std"]].rename(columns={"mean": "y"})
-        if x in COLUMNS:
-            points = points.assign(x=points[x], degree=float("nan") if x == "degree" else points["degree"])
-        else:
-            other = summary.loc[summary["metric"] == x, [*SETTING, "mean"]].rename(columns={"mean": "x"})
-            points = points.merge(other, on=SETTING)
-        parts.append(points.assign(plot=pair))
-    points = pd.concat(parts)
-    panel = points.groupby(["dataset", "kernel", "degree"], sort=False, dropna=False).ngroup()
-    return points.assign(panel=panel).sort_values("panel", kind="stable").drop(columns="panel")
+    found = pd.concat([_pair(summary, pair) for pair in plot])
+    panel = found.groupby(["dataset", "kernel", "degree"], sort=False, dropna=False).ngroup()
+    return found.assign(panel=panel).sort_values("panel", kind="stable").drop(columns="panel")
+
+
+def _pair(summary: "pd.DataFrame", pair: str) -> "pd.DataFrame":
+    """The points of one y:x; a column that is the x axis does not divide panels."""
+    y, _, x = pair.partition(":")
+    if x not in COLUMNS and x not in set(summary["metric"]):
+        raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
+    found = summary.loc[summary["metric"] == y, [*SETTING, "mean", "std"]].rename(columns={"mean": "y"})
+    if x in COLUMNS:
+        found = found.assign(x=found[x])
+        return found.assign(plot=pair, **({} if x == "features" else {x: float("nan")}))
+    other = summary.loc[summary["metric"] == x, [*SETTING, "mean"]].rename(columns={"mean": "x"})
+    return found.merge(other, on=SETTING).assign(plot=pair)
 
 
 def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
-    """A line for each sketch with a band of one deviation, or sketches side by side where there are few numbers."""
+    """A line for each sketch with a band of one standard deviation, or sketches side by side where x has few values."""
     y, _, x = part["plot"].iloc[0].partition(":")
     part = part[part["y"].notna()]
     positive = bool((part["y"] > 0).all())
@@ -88,12 +95,12 @@ def _lines(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
         curve = curve.sort_values(["features", "x"])
         ax.plot(curve["x"], curve["y"], **style)
         mean, std = curve["y"], curve["std"].fillna(0)
-        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no place for what is below 0
+        low = mean / (1 + std / mean) if positive else mean - std  # a logarithmic axis has no room below 0
         ax.fill_between(curve["x"], low, mean + std, color=style["color"], alpha=0.15, linewidth=0)
 
 
 def _side_by_side(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
-    """As the bars of the papers: a group for each number, in it the sketches in the order of the legend."""
+    """Like the bars of the papers: a group for each x, in it the sketches in the order of the legend."""
     groups, sketches = sorted(set(part["x"]) - {0}), list(dict.fromkeys(part["sketch"]))
     for place, (sketch, points) in enumerate(part.groupby("sketch", sort=False)):
         style = line_style(str(sketch)) | {"linestyle": ""}
@@ -108,7 +115,7 @@ def _side_by_side(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:
 
 
 def _apart(ticks: list[float]) -> list[float]:
-    """Those whose numbers have room on a logarithmic axis."""
+    """The ticks whose numbers have room on a logarithmic axis."""
     kept: list[float] = []
     for tick in ticks:
         if not kept or tick >= 1.4 * kept[-1]:

@@ -1,15 +1,24 @@
-"""Axes whose numbers can be read."""
+"""Grids of axes, and axes whose numbers can be read."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def panels_in(figure: "Figure", count: int, across: int, **options: Any) -> list["Axes"]:
+    """`count` axes in rows of `across`; places that are left over in the last row stay empty."""
+    axes = figure.subplots(-(-count // across), across, squeeze=False, **options).ravel().tolist()
+    for ax in axes[count:]:
+        ax.set_axis_off()
+    return axes[:count]
 
 
 def log_values(ax: "Axes") -> None:
-    """A logarithmic axis of values with plain numbers at 1, 2 and 5, at powers of ten where there are many.
+    """A logarithmic y axis with plain numbers at 1, 2 and 5; at powers of ten only where it spans many of them.
 
-    Where all of it is within a factor of four, at round numbers.
+    Within a factor of four the numbers are at round places.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, StrMethodFormatter
 
@@ -22,7 +31,7 @@ def log_values(ax: "Axes") -> None:
 
 
 def in_decades(ax: "Axes") -> None:
-    """Both axes logarithmic, with plain numbers at powers of ten, or at 1, 2 and 5 where there are few of them."""
+    """Two logarithmic axes with plain numbers at powers of ten, or at 1, 2 and 5 where they span few of them."""
     from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     ax.set_xscale("log")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rfbench.reports.figures.axes import log_values
+from rfbench.reports.figures.panel import Panel, wide
 from rfbench.reports.figures.style import line_style
 
 if TYPE_CHECKING:
@@ -10,11 +11,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 AXES = {"error": "misclassified fraction", "rmse": "root mean squared error", "fit_seconds": "time to fit [s]"}
-ARROW = r"^arrow_([a-z]+[01])_(\d+)$"
+ARROW = ["dataset", "n_train", "task", "sketch", "kernel", "degree", "features", "x"]  # what tells one from the others
 
 
 def learning(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows of an error and of the time, of sketches and of the exact kernel; `measure` tells which."""
+    """An error and the time of sketches and of the exact kernel; `measure` tells which of the two."""
     import pandas as pd
 
     ours = summary[summary["task"].str.startswith("vector_field")]
@@ -23,7 +24,7 @@ def learning(summary: "pd.DataFrame") -> "pd.DataFrame":
     return pd.concat([ours.assign(measure=measure)[measure == one] for one in (error, "fit_seconds")])
 
 
-def curves(ax: "Axes", part: "pd.DataFrame") -> None:
+def learning_curves(ax: "Axes", part: "pd.DataFrame") -> None:
     """Mean and standard deviation over seeds, against training rows where their number differs, else features."""
     along, other = ("n_train", "features") if part["n_train"].nunique() > 1 else ("features", "n_train")
     exact = part["metric"].str.startswith("exact_")
@@ -50,24 +51,22 @@ def curves(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_ylabel(AXES[part["measure"].iloc[0]])
 
 
-def fields(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """A row for each arrow of the field, the prediction and the error, of the most features of each sketch."""
+def fields(curves: "pd.DataFrame") -> "pd.DataFrame":
+    """A row for each arrow of the field, the prediction and the error, with the most features of each sketch."""
     import pandas as pd
 
-    found = summary[summary["metric"].str.match(ARROW)]
+    found = curves[curves["task"].str.startswith("vector_field")]
+    if found.empty:
+        return found
     found = found[found["features"] == found.groupby(["dataset", "sketch"])["features"].transform("max")]
-    found = found.join(found["metric"].str.extract(ARROW).set_axis(["number", "arrow"], axis=1))
-    keys = ["dataset", "sketch", "features", "arrow"]
-    wide = found.pivot_table(index=keys, columns="number", values="mean", sort=False).reset_index()
-    if wide.empty:
-        return wide
-    field, predicted = ([wide[f"{name}0"], wide[f"{name}1"]] for name in ("field", "predicted"))
+    arrows = wide(found, ARROW)
+    field, predicted = ([arrows[f"{name}0"], arrows[f"{name}1"]] for name in ("field", "predicted"))
     error = [p - f for p, f in zip(predicted, field, strict=True)]
     parts = {"field": field, "prediction": predicted, "error": error}
-    longest = (field[0] ** 2 + field[1] ** 2).groupby(wide["dataset"]).transform("max") ** 0.5
-    places = wide[["dataset", "sketch", "features", "x0", "x1"]].assign(longest=longest)
-    arrows = pd.concat([places.assign(shown=name, u=u, v=v) for name, (u, v) in parts.items()])
-    return arrows.sort_values(["dataset", "sketch"], kind="stable")
+    longest = (field[0] ** 2 + field[1] ** 2).groupby(arrows["dataset"]).transform("max") ** 0.5
+    places = arrows[[*ARROW[:-1], "x0", "x1"]].assign(longest=longest)
+    shown = pd.concat([places.assign(shown=name, u=u, v=v) for name, (u, v) in parts.items()])
+    return shown.sort_values(["dataset", "sketch"], kind="stable")
 
 
 def quiver(ax: "Axes", part: "pd.DataFrame") -> None:
@@ -76,3 +75,7 @@ def quiver(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.quiver(part["x0"], part["x1"], part["u"], part["v"], angles="xy", scale=scale, width=0.004, color="#0072B2")
     ax.set_aspect("equal")
     ax.grid(visible=False)
+
+
+FIELDS = Panel(fields, quiver, ("dataset", "sketch", "features", "shown"), of_curves=True, height=3.2)
+LEARNING = Panel(learning, learning_curves, ("dataset", "measure"), drawn=("kernel", "n_train"))

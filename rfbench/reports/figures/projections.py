@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rfbench.reports.figures.axes import log_values
+from rfbench.reports.figures.panel import Panel
 from rfbench.reports.figures.style import line_style
 from rfbench.storage import replace_file
 
@@ -21,7 +22,7 @@ LINES = ("-", ":", "--", "-.")
 
 
 class Crossing(NamedTuple):
-    """Where an OPU becomes better than a device, if there is such a D in the grid."""
+    """The D from which an OPU is better than a device, if there is one among those measured."""
 
     dataset: str
     n_train: int
@@ -32,7 +33,7 @@ class Crossing(NamedTuple):
     value: float  # of both
 
     def __str__(self) -> str:
-        at = "at every D here" if self.features == 0 else "at no D here"
+        at = "at every D measured" if self.features == 0 else "at no D measured"
         at = f"from D = {_rounded(self.features)} on" if 0 < self.features < np.inf else at
         return f"{self.n_train:.0f} rows: {self.opu} is {BETTER[self.metric]} {self.device} {at}"
 
@@ -44,7 +45,7 @@ def projections(summary: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def crossings(shown: "pd.DataFrame") -> Iterator[Crossing]:
-    """Of every OPU with every other device."""
+    """One for every OPU and every other device."""
     groups: Any = shown.groupby(["dataset", "n_train", "metric"], sort=False)
     for (dataset, n, metric), part in groups:
         curves = {str(sketch): one.set_index("features")["mean"] for sketch, one in part.groupby("sketch", sort=False)}
@@ -56,7 +57,7 @@ def crossings(shown: "pd.DataFrame") -> Iterator[Crossing]:
 def crossing(curve: "pd.Series[Any]", level: "pd.Series[Any]") -> tuple[float, float]:
     """(D, value) from which on `curve` stays above `level`, by straight lines between logarithms.
 
-    D is 0 if it always is, and infinite if it is not in the end.
+    D is 0 if it always does, and infinite if the last point is below.
     """
     both = (curve / level).dropna().sort_index().index
     D, f, g = (np.log(np.asarray(values, float)) for values in (both, curve[both], level[both]))
@@ -69,7 +70,7 @@ def crossing(curve: "pd.Series[Any]", level: "pd.Series[Any]") -> tuple[float, f
 
 
 def write_crossings(directory: Path, summary: "pd.DataFrame") -> list[str]:
-    """crossings.csv, if there are devices to compare; a sentence for each."""
+    """crossings.csv if there are devices to compare, and a sentence for each of its lines."""
     import pandas as pd
 
     found = list(crossings(projections(summary)))
@@ -101,3 +102,6 @@ def device_curves(ax: "Axes", part: "pd.DataFrame") -> None:
     log_values(ax)
     ax.set_xlabel("D of (n, D) × (D, D)")
     ax.set_ylabel(AXES[part["metric"].iloc[0]])
+
+
+PROJECTIONS = Panel(projections, device_curves, ("metric",), drawn=("n_train",))

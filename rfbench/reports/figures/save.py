@@ -1,4 +1,4 @@
-"""A figure as files: the same figure gives the same bytes."""
+"""Figures as files: the same figure gives the same bytes."""
 
 import io
 from pathlib import Path

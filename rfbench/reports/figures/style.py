@@ -71,7 +71,7 @@ RC = {
 
 
 def line_style(sketch: str) -> dict[str, Any]:
-    """By name, by base where there is one, optimized_maclaurin(ctr_rademacher), and by device, optical(opu=replay)."""
+    """The style of a name; options such as optimized_maclaurin(ctr_rademacher) or optical(opu=replay) change it."""
     name, _, options = sketch.partition("(")
     variant = next((word for word in VARIANTS if word and word in name + options), "")
     family = name.removeprefix(variant)
@@ -81,22 +81,33 @@ def line_style(sketch: str) -> dict[str, Any]:
 
 
 def tell_apart(panels: Iterable["Axes"]) -> None:
-    """Lines that look alike and have other names, as those of other options, get shades and markers of their own."""
-    from matplotlib.colors import to_rgb
-    from matplotlib.lines import Line2D
-
-    looks: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for handle, name in (pair for ax in panels for pair in zip(*ax.get_legend_handles_labels(), strict=True)):
-        parts: list[Any] = [*handle.get_children()] or [handle]
-        looks[parts[0].get_color(), parts[0].get_linestyle(), parts[0].get_marker()][name].append(parts)
+    """Give lines that look alike and have different names, such as those of other options, shades and markers."""
+    looks: dict[Any, dict[str, list[list[Any]]]] = defaultdict(lambda: defaultdict(list))
+    for ax in panels:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            artists: list[Any] = [*handle.get_children()] or [handle]  # of an error bar: the line, its caps, its bars
+            line = artists[0]
+            looks[line.get_color(), line.get_linestyle(), line.get_marker()][name].append(artists)
     for (colour, _, marker), names in looks.items():
         for place, drawn in enumerate(names.values() if len(names) > 1 else ()):
-            light = place / (len(names) - 1)
-            shade: Any = tuple((c + light) / 2 for c in to_rgb(colour))  # from half black to half white
-            for parts in drawn:
-                for part in parts:  # the line, its bars, and their caps, which are markers
-                    part.set_color(shade)
-                    if isinstance(part, Line2D):
-                        part.set_markeredgecolor(shade)
-                if marker not in ("", "None"):
-                    parts[0].set_marker(MARKERS[place % len(MARKERS)])
+            new_marker = marker if marker in ("", "None") else MARKERS[place % len(MARKERS)]
+            for artists in drawn:
+                _restyle(artists, _shade(colour, place / (len(names) - 1)), new_marker)
+
+
+def _shade(colour: Any, light: float) -> tuple[float, float, float]:
+    """From half black (0) to half white (1)."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = ((c + light) / 2 for c in to_rgb(colour))
+    return red, green, blue
+
+
+def _restyle(artists: list[Any], colour: tuple[float, float, float], marker: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    for artist in artists:
+        artist.set_color(colour)
+        if isinstance(artist, Line2D):  # caps are markers
+            artist.set_markeredgecolor(colour)
+    artists[0].set_marker(marker)

@@ -69,6 +69,7 @@ class GPCSVI(Task):
         assert isinstance(features, AffineMap)
         weights = start(features.D, reference, features.gamma, features.bias, features.dtype)
         ascent, seconds = Adam(self.rate), 0.0
+        history: list[tuple[int, float, float]] = []
         total = self.epochs * -(-len(train) // self.batch)
         with bar(total, "steps") as shown:
             for epoch in range(1, self.epochs + 1):
@@ -78,8 +79,10 @@ class GPCSVI(Task):
                     shown.update()
                 seconds += perf_counter() - begin
                 scores = self._scores(affine_map(features, weights), weights, trial)
-                yield Measure(f"error_e{epoch:03d}", scores.error)
-                yield Measure(f"seconds_e{epoch:03d}", seconds, "s")
+                history.append((epoch, scores.error, seconds))
+        epochs, errors, times = np.array(history).T
+        trial.curve("error", epochs, errors)
+        trial.curve("seconds", epochs, times)
         yield Measure("error", scores.error)
         yield Measure("mnll", scores.mnll)
         yield Measure("calibration_error", scores.calibration_error)

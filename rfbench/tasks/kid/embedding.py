@@ -9,17 +9,18 @@ is D + 1 numbers, summed in double precision; every draw sees a block of rows wh
 knows of the features is an embedding of its own, and φ and q are of the rest: φ by sketch, q exactly.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
-from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
+from rfbench.sketches.draw import Draw
 from rfbench.tasks.kid.tangent import Tangent
 
 
@@ -42,11 +43,53 @@ class Embedding:
             self.known.add(other.known)
 
 
-def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Engine, tangent: Tangent | None = None) -> Embedding:
-    """Sums over all rows of a set."""
-    maps = [tangent.map(features) for features in maps] if tangent else maps
+class Embedder:
+    """Starts a pass over rows.  Pickled, it is the recipes and seeds of its feature maps, which are drawn again."""
 
-    def of_block(X: Array) -> Embedding:
+    def __init__(self, draws: Sequence[Draw], tangent: Tangent | None, first: FeatureMap | None = None) -> None:
+        self.draws, self.tangent = draws, tangent
+        drawn = [first] if first else []
+        maps = [*drawn, *(draw() for draw in draws[len(drawn) :])]
+        self.maps = [tangent.map(features) for features in maps] if tangent else maps
+
+    def __call__(self) -> "EmbeddingSums":
+        return EmbeddingSums(self.maps, self.tangent)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Embedder, (self.draws, self.tangent)
+
+
+class EmbeddingSums:
+    """The sums of a pass; pickled, they leave the feature maps behind."""
+
+    def __init__(self, maps: Sequence[FeatureMap], tangent: Tangent | None) -> None:
+        self.maps, self.tangent = maps, tangent
+        self.total: Embedding | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"total": self.total}
+
+    def add(self, X: Array, y: Array, engine: Engine) -> None:
+        """A sum of its own, then added to the total: the same bits if another process computes it."""
+        blocks = engine.map(self._of_block, (X[rows] for rows in spans(len(X), engine.block_rows)))
+        sums = next(blocks)
+        for block in blocks:
+            sums.add(block)
+        self._include(sums)
+
+    def merge(self, other: "EmbeddingSums") -> None:
+        if other.total:
+            self._include(other.total)
+
+    def _include(self, part: Embedding) -> None:
+        if self.total:
+            self.total.add(part)
+        else:
+            self.total = part
+
+    def _of_block(self, X: Array) -> Embedding:
+        maps, tangent = self.maps, self.tangent
+        dtype = np.result_type(maps[0].dtype, np.float64)
         sums = Embedding(len(X), np.empty((len(maps), maps[0].D), dtype), np.empty(len(maps)))
         if tangent:
             Z = tangent.rows(X)
@@ -61,22 +104,17 @@ def embed(maps: Sequence[FeatureMap], part: Prepared, engine: Engine, tangent: T
             sums.squares[r] = rest if tangent else squared_norm(Phi)
         return sums
 
-    dtype = np.result_type(maps[0].dtype, np.float64)
-    blocks = engine.map(of_block, _cut(part, engine.block_rows), "blocks of rows", -(-len(part) // engine.block_rows))
-    total = next(blocks)
-    for sums in blocks:
-        total.add(sums)
-    if tangent and total.known:
-        total.features -= [tangent.of(features, total.known.features[0]) for features in maps]
-    return total
-
-
-def _cut(part: Prepared, size: int) -> Iterator[Array]:
-    return (X[span] for X, _ in part.blocks() for span in spans(len(X), size))
+    def finish(self) -> Embedding:
+        """The sums over all rows, of features without what is known of them."""
+        assert self.total
+        if self.tangent and self.total.known:
+            h = self.total.known.features[0]
+            self.total.features -= [self.tangent.of(features, h) for features in self.maps]
+        return self.total
 
 
 def _buffer(features: FeatureMap, n: int) -> Array:
-    """What `features.empty` gives, used again."""
+    """Like `features.empty`, in memory that is used again."""
     flat = scratch("embedded", (n * features.D,), features.dtype)
     return flat.reshape((n, features.D), order=features.order)
 

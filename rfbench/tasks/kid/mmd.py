@@ -2,8 +2,8 @@
 
     MMD² = Σ_{i≠j} k(xᵢ, xⱼ)/n(n−1) + Σ_{i≠j} k(yᵢ, yⱼ)/m(m−1) − 2 Σ_{ij} k(xᵢ, yⱼ)/nm                     (1)
 
-[Gretton et al. 2012, Eq. 3].  All pairs of rows are gone through in tiles: no matrix of n × n is ever held, and no more
-than two blocks of rows.  Block-MMD is (1) on small subsets of both sets [Zaremba et al. 2013; Wacker 2022, 4.3.2].
+[Gretton et al. 2012, Eq. 3].  The pairs of rows are computed in tiles: memory holds two blocks of rows and
+never an n × n matrix.  Block-MMD is (1) on small subsets of both sets [Zaremba et al. 2013; Wacker 2022, 4.3.2].
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import TILE
 from rfbench.seeds import rng_for
 
-Rows = Callable[[], Iterable[Array]]  # blocks of rows, from the first one whenever asked
+Rows = Callable[[], Iterable[Array]]  # each call gives all blocks of rows
 Tile = tuple[Array, Array, float]  # two blocks of rows, and a weight
 
 
@@ -48,7 +48,7 @@ def exact(kernel: Kernel, split: Split, engine: Engine) -> Estimate:
 
 
 def block_mmd(kernel: Kernel, split: Split, subsets: int, size: int, seed: int, engine: Engine) -> Estimate:
-    """Equation (1) of `size` rows of each set, drawn without replacement, anew for every subset."""
+    """Equation (1) of `size` rows of each set, drawn without replacement for every subset."""
     start = perf_counter()
 
     def subset(r: int) -> float:
@@ -67,7 +67,7 @@ def rows_of(part: Prepared) -> Rows:
 
 
 def squared_mmd(kernel: Kernel, x: Rows, y: Rows, n: int, m: int, mapped: Callable[..., Iterable[float]]) -> float:
-    """Equation (1), by a `map` of any kind."""
+    """Equation (1), with the builtin `map` or one that runs in parallel."""
 
     def of_tile(tile: Tile) -> float:
         A, B, weight = tile
@@ -78,7 +78,7 @@ def squared_mmd(kernel: Kernel, x: Rows, y: Rows, n: int, m: int, mapped: Callab
 
 
 def tiles(x: Rows, y: Rows, n: int, m: int) -> Iterator[Tile]:
-    """Those of all three sums, with what each term of them counts."""
+    """The tiles of all three sums, with the weight of their terms."""
     for rows, count in ((x, n), (y, m)):
         for A, B in half(rows):
             yield A, B, (1 if A is B else 2) / (count * (count - 1))
@@ -88,7 +88,7 @@ def tiles(x: Rows, y: Rows, n: int, m: int) -> Iterator[Tile]:
 
 
 def half(rows: Rows) -> Iterator[tuple[Array, Array]]:
-    """Every pair of tiles once, a tile with itself as the same array twice."""
+    """Every pair of tiles once; a tile is paired with itself as the same array."""
     for i, X in enumerate(rows()):
         parts = cut(X)
         for Y in islice(rows(), i):

@@ -1,12 +1,11 @@
 """Kernel Inception Distance: the squared MMD of two sets of feature vectors with the kernel (⟨x, y⟩/d + 1)ᵖ.
 
-Of the training against the test rows, or of two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Every one of
-`resamples` draws of the sketch is an unbiased estimate of the exact value for these rows, and their standard deviation
-that of one draw; what of the value needs no sketch is taken exactly (tangent.py, remainder.py).  Beside it: the exact
-value where neither set has more than `exact_rows`, and Block-MMD.
+It compares the training with the test rows, or two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Each of
+`resamples` draws of the sketch is an unbiased estimate of the exact value for these rows; their standard deviation is
+that of one draw.  The part of the value that needs no sketch is computed exactly (tangent.py, remainder.py).  Beside
+it: the exact value where neither set has more than `exact_rows`, and Block-MMD.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -22,19 +21,22 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.draw import Draw
 from rfbench.sketches.exact import Exact
 from rfbench.sketches.maclaurin.series import MaclaurinSketch, SeriesMap
 from rfbench.sketches.products.chains import ChainMap
 from rfbench.sketches.wrappers import ComplexToRealMap
+from rfbench.storage import digest
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
-from rfbench.tasks.kid.embedding import embed, squared_mmd
+from rfbench.tasks.kid.embedding import Embedder, squared_mmd
 from rfbench.tasks.kid.mmd import Estimate, block_mmd, exact
 from rfbench.tasks.kid.remainder import better_apart, by_degrees, known_part
 from rfbench.tasks.kid.tangent import Tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
-MATRICES_BYTES = 1 << 29  # of degree 2, two blocks a worker
-MAPS_BYTES = 1 << 29  # of draws held at once; more take another pass over the rows
+MATRICES_BYTES = 1 << 29  # for the matrices of degree 2, two blocks for each worker
+MAPS_BYTES = 1 << 29  # for draws in memory at once; more draws take another pass over the rows
+BLOCKS = 32  # of rows read at once, for all workers together
 
 # Exact values and Block-MMD by what they depend on: the sketches of a sweep share them.
 KNOWN: dict[tuple[Any, ...], Estimate] = {}
@@ -42,10 +44,10 @@ KNOWN: dict[tuple[Any, ...], Estimate] = {}
 
 @dataclass(frozen=True)
 class KID(Task):
-    """Mean and deviation of the estimates by sketch, exact, and by Block-MMD on `subsets` of `subset_rows`."""
+    """Mean and standard deviation of the estimates by sketch, the exact value, and Block-MMD on `subsets` of rows."""
 
     name = "kid"
-    x: str | None = None  # two .npy files, which datasets/pair.py makes the data set
+    x: str | None = None  # two .npy files, which datasets/pair.py makes a dataset
     y: str | None = None
     exact_degree: int | str = "auto"
     resamples: int = 20
@@ -67,17 +69,15 @@ class KID(Task):
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         if isinstance(sketch, Exact):
-            return "task=kid has the exact value beside that of every sketch; use a sketch with features"
+            return "task=kid compares every sketch with the exact value; use a sketch with features"
         if isinstance(sketch, MaclaurinSketch) and (reason := shortened(sketch, kernel)):
             return reason
         if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
-            return (
-                "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above with a bias; use auto"
-            )
+            return "task.exact_degree=2 needs a product or Maclaurin sketch of degree 3 or more and a bias; use auto"
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
-        """What does not depend on the sketch, as it stands in every row."""
+        """The measures that do not depend on the sketch."""
         n, m = len(split.train), len(split.test)
         if min(n, m) < 2:
             raise InputError(f"task=kid needs at least 2 rows of each set; there are {n} and {m}")
@@ -93,12 +93,12 @@ class KID(Task):
                 (*rows, kernel, seed, self.subsets, size),
                 lambda: block_mmd(kernel, split, self.subsets, size, seed, engine),
             )
-            found.append(Measure("block_kid", b.mean, f"{self.subsets} subsets of {size}"))
+            found.append(Measure("block_kid", b.mean, message=f"{self.subsets} subsets of {size} rows"))
             found += [Measure("block_kid_std", b.std), Measure("block_seconds", b.seconds, "s")]
         return found
 
     def _subset_rows(self, n: int, m: int) -> int:
-        """As asked for, or what all use, and no more than half of a set: subsets of a whole set do not differ."""
+        """The given number, or 1000 but at most half of a set: subsets that are a set do not vary."""
         if isinstance(self.subset_rows, str):
             return max(min(SUBSET_ROWS, min(n, m) // 2), 2)
         if self.subset_rows > min(n, m):
@@ -108,70 +108,67 @@ class KID(Task):
             )
         return self.subset_rows
 
-    def _known(self, trial: Trial) -> tuple[Tangent | None, Callable[[int], FeatureMap]]:
-        """What needs no sketch, and how a draw for the rest is made."""
+    def _known(self, trial: Trial) -> tuple[Tangent | None, Callable[[int], Draw]]:
+        """The part that needs no sketch, and the draws for the rest."""
         if not self.exact_degree:
-            return None, trial.draw
+            return None, trial.plan
         X, _ = trial.split.train.sample(KERNEL_ROWS, rng_for(trial.seed, "kid", "centre"))
         d, D = X.shape[1], trial.D
         degree = self.exact_degree
         if isinstance(degree, str):
-            # Degree 2 takes the time of d dense features, for all draws that are held, and d² numbers a block.
+            # Degree 2 takes the time of d dense features, once for all draws in memory, and d² numbers per block.
             fits = 16 * trial.engine.workers * d**2 <= MATRICES_BYTES
             degree = 1 + (fits and d <= self.resamples * D / 4 and better_apart(trial.kernel, trial.sketch))
         found = known_part(trial.kernel, trial.sketch, X, D, degree)
         if found is None or found[1] is trial.sketch:
-            return found and found[0], trial.draw
+            return found and found[0], trial.plan
         exactly, sketch, D = found
-
-        def draw(k: int) -> FeatureMap:
-            return sketch.sample(d, D, rng_for(trial.seed, "kid", repr(sketch), k), X.dtype)
-
-        return exactly, draw
+        return exactly, lambda k: Draw(sketch, d, D, trial.seed, ("kid", repr(sketch), k), X.dtype.name)
 
     def measure(self, trial: Trial, reference: list[Measure]) -> Iterator[Measure]:
         train, test, engine = trial.split.train, trial.split.test, trial.engine
         start, inside = perf_counter(), 0.0
-        exactly, draw = self._known(trial)
-        first = draw(0)
+        exactly, plan = self._known(trial)
+        first = plan(0)()
         at_once = max(MAPS_BYTES // max(held(first), 1), 1)
         values: list[float] = []
         for span in spans(self.resamples, at_once):
-            maps = [draw(k) if k else first for k in range(span.start, span.stop)]
-            x, y = embed(maps, train, engine, exactly), embed(maps, test, engine, exactly)
+            draws = [plan(k) for k in range(span.start, span.stop)]
+            embedder = Embedder(draws, exactly, None if span.start else first)
+            x, y = (engine.accumulate(embedder, part, BLOCKS * engine.block_rows).finish() for part in (train, test))
             values.extend(squared_mmd(x, y))
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
 
-        told = f", exact up to degree {exactly.degree}" if exactly else ""
         if counts := by_degree(first):
             trial.learn({"allocation": counts})
-        yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
+        share = f", exact up to degree {exactly.degree}" if exactly else ""
+        yield Measure("kid", float(np.mean(values)), message=f"unbiased MMD² × 1{share}")
         if self.resamples > 1:
-            yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
+            yield Measure("kid_std", float(np.std(values, ddof=1)), message=f"over {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
         yield Measure("sums_seconds", (seconds - inside / engine.workers) / self.resamples, "s")
         yield from reference
 
 
 def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
-    """Why a Maclaurin sketch may leave out a degree, which would be a bias, or None."""
+    """Why a Maclaurin sketch would be biased because it may leave out a degree, or None."""
     p, last = kernel.power, [getattr(sketch, name, None) for name in ("p_min", "p_max")]
     if p is None:
-        return f"the series of kernel '{kernel.name}' has no end, and task=kid needs all of it; use a Fourier sketch"
+        return f"the series of kernel '{kernel.name}' is infinite, and task=kid needs all of it; use a Fourier sketch"
     if any(value is not None and value < p for value in last):
         return f"task=kid needs all degrees of the kernel; use sketch.p_max={p} (and sketch.p_min={p}) or more"
     return None
 
 
 def by_degree(features: FeatureMap) -> dict[str, int]:
-    """How many features there are of every degree, where they are apart."""
+    """Number of features of every degree, for maps that have features of single degrees."""
     unit, one = (2, features.base) if isinstance(features, ComplexToRealMap) else (1, features)
     return {str(n): unit * D for n, D in one.counts.items()} if isinstance(one, SeriesMap | ChainMap) else {}
 
 
 def held(thing: object) -> int:
-    """Bytes of the arrays in a map and in the maps it is made of."""
+    """Bytes of the arrays in a map and in the maps inside it."""
     if isinstance(thing, np.ndarray):
         return thing.nbytes
     inner = thing if isinstance(thing, list | tuple) else getattr(thing, "__dict__", {}).values()
@@ -179,11 +176,8 @@ def held(thing: object) -> int:
 
 
 def content(part: Prepared) -> str:
-    """A name for the prepared rows."""
-    digest = hashlib.blake2b(digest_size=16)
-    for X, _ in part.blocks():
-        digest.update(X.data)
-    return digest.hexdigest()
+    """A digest of the prepared rows."""
+    return digest(*(digest(X) for X, _ in part.blocks()))
 
 
 def known(key: tuple[Any, ...], compute: Callable[[], Estimate]) -> Estimate:

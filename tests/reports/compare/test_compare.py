@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from rfbench.cli import main
 from rfbench.reports.compare.author import author
 from rfbench.reports.compare.claims import RELATIONS, check, read_claims
-from rfbench.reports.compare.ours import Ours, kernel_name, read_ours
-from rfbench.reports.compare.published import Cell, printed
+from rfbench.reports.compare.ours import RENAMED, Ours, kernel_name, read_ours
+from rfbench.reports.compare.published import Cell, of_deviation, printed
 from rfbench.reports.compare.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, Results, judge
-from rfbench.results.rows import COLUMNS
+from rfbench.results.rows import COLUMNS, write_rows
+from rfbench.results.series import write_series
 
 CELL = Cell(
     "T Table D.1", "boston", 506, "standardize unit_norm", "gpr", "polynomial(0.125, 0.875)", "20", "srf", "80",
@@ -33,7 +35,7 @@ def verdict(cell=CELL, *ours):
     return one
 
 
-def test_printed_tables_are_whole():
+def test_printed_tables_are_complete():
     """Counted in the papers: rows times columns, less what is printed as a dash."""
     counts = Counter(cell.source for cell in printed())
     assert counts["T Table D.1"] == 16 * 8 - 4
@@ -91,7 +93,7 @@ def test_other_settings_do_not(changes, word):
         ({"n_train": 100}, "151 rows"),
     ],
 )
-def test_learning_wants_the_same_model_and_rows(changes, word):
+def test_learning_needs_the_same_model_and_rows(changes, word):
     cell, ours = replace(CELL, metric="mnll"), replace(OURS, metric="mnll")
     assert verdict(cell, ours).verdict == AGREE
     found = verdict(cell, replace(ours, **changes))
@@ -103,7 +105,7 @@ def test_known_faults_and_missing_data_are_never_agreement():
     assert verdict(replace(CELL, fault="broken"), OURS).reason == "theirs: broken"
     assert verdict(replace(CELL, fault="broken"), OURS).ours == OURS
     assert verdict(replace(CELL, fault="broken"), replace(OURS, rows=20)).ours is None
-    assert verdict(replace(CELL, dataset="gisette"), OURS).reason == "data not at hand"
+    assert verdict(replace(CELL, dataset="gisette"), OURS).reason == "dataset missing"
 
 
 def test_without_a_published_spread_ours_serves_both():
@@ -112,7 +114,7 @@ def test_without_a_published_spread_ours_serves_both():
     assert found.z == pytest.approx(0.014 / np.sqrt(2 * 0.05**2 / 10 + 0.001**2 / 12))
     few = verdict(replace(CELL, std=None), replace(OURS, count=2))
     assert few.verdict == NOT_COMPUTED
-    assert "2 seeds have too little" in few.reason
+    assert "2 seeds are too few" in few.reason
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(34, 2), (10, 5), (5, 10)])
@@ -128,6 +130,15 @@ def test_verdicts_are_wrong_as_often_as_the_level_says(theirs, ours):
         found += verdict(cell, replace(one, mean=one.mean + 1.5)).verdict == DISAGREE
     assert abs(wrong - 2000 * LEVEL) < 4 * np.sqrt(2000 * LEVEL)
     assert found > 1800
+
+
+@pytest.mark.parametrize(("p_value", "wanted"), [(0.02, AGREE), (0.005, DISAGREE)])
+def test_the_level_is_one_in_a_hundred(p_value, wanted):
+    """Ten seeds on either side: Student's t with 18 degrees of freedom."""
+    cell = replace(CELL, unit=0.0)
+    error = np.sqrt(2 * 0.05**2 / 10)
+    ours = replace(OURS, mean=cell.mean + error * t.isf(p_value / 2, 18))
+    assert verdict(cell, ours).verdict == wanted
 
 
 def test_kernels_that_are_one_have_one_name():
@@ -156,6 +167,25 @@ def test_claims_can_be_contradicted():
     assert [one.verdict for one in check([claim], elsewhere)] == [NOT_COMPUTED]
     assert all(one.dataset for one in read_claims())
     assert [one.verdict for one in check([claim], [low, replace(high, features="48")])] == [NOT_COMPUTED]
+
+
+@pytest.mark.parametrize("counts", [(3, 10), (10, 3)])
+def test_the_run_with_the_most_seeds_counts(counts):
+    claim = next(one for one in read_claims() if one.source == "T Fig. 4.9")
+    one = replace(OURS, dataset="letter", prepare="unit_norm", kernel="polynomial(0.5, 0.5)", degree="6", std=0.001)
+    few, many = (replace(one, sketch=claim.sketch, mean=1 / count, count=count) for count in counts)
+    other = replace(one, sketch=claim.other, mean=0.2)
+    (found,) = check([claim], [few, many, other])
+    assert found.found == "0.1 | tensorsrht 0.2"
+    assert found.verdict == AGREE
+
+
+@pytest.mark.parametrize(("mean", "wanted"), [(0.9971, AGREE), (0.997, AGREE), (0.9969, DISAGREE)])
+def test_at_least_is_a_limit(mean, wanted):
+    claim = next(one for one in read_claims() if one.relation == "at least" and one.dataset == "eeg")
+    ours = replace(OURS, dataset="eeg", prepare="min_zero unit_norm", kernel="polynomial(1, 0)", mean=mean)
+    (found,) = check([claim], [replace(ours, sketch=claim.sketch, metric=claim.metric)])
+    assert found.verdict == wanted
 
 
 def test_a_curve_falls_at_every_number_of_features():
@@ -200,6 +230,78 @@ def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):
         writer.writerow(lines[0])
     failed = [one for one in read_ours(path.parent) if not one.count]
     assert [(one.message, one.metric) for one in failed] == [("no room", "")]
+
+
+def job(directory, rows, points=(), **task):
+    """A directory with run.json, results.csv and, where there are points, series.csv."""
+    directory.mkdir(parents=True)
+    config = {
+        "dataset": {"name": "digits", "prepare": ["unit_norm"]},
+        "task": {"name": "variance"} | task,
+        "kernel": {"name": "polynomial", "gamma": 1.0, "bias": 1.0},
+        "sketch": {"name": "ctr_tensorsrht"},
+        "degree": 3,
+    }
+    (directory / "run.json").write_text(json.dumps({"config": config}))
+    setting = {"dataset": "digits", "n_train": 90, "n_test": 10, "degree": 3, "features": 64, "status": "ok"}
+    write_rows(directory / "results.csv", [setting | row for row in rows])
+    if points:
+        write_series(directory, [setting | point for point in points])
+
+
+def test_deviations_are_those_of_a_sample(tmp_path):
+    """Over seeds with n − 1; of one seed, those of its draws."""
+    values = (1.0, 2.0, 6.0)
+    job(tmp_path / "seeds", [{"seed": k, "metric": "kl", "value": value} for k, value in enumerate(values)])
+    (found,) = read_ours(tmp_path / "seeds")
+    assert (found.mean, found.std, found.count) == (3, pytest.approx(np.std(values, ddof=1)), 3)
+    rows = [{"seed": 0, "metric": "kid", "value": 5.0}, {"seed": 0, "metric": "kid_std", "value": 2.0}]
+    job(tmp_path / "draws", rows, name="kid", resamples=20)
+    found = {one.metric: (one.std, one.count) for one in read_ours(tmp_path / "draws")}
+    assert found == {"kid": (2.0, 20), "kid_std": (pytest.approx(2 / np.sqrt(2)), 19)}
+
+
+@pytest.mark.parametrize("s", [0.5, 2.0])
+def test_the_error_of_a_deviation_is_that_of_normal_draws(s):
+    """Estimated from 2000 samples of 30 draws each."""
+    spread, count = of_deviation(s, 30)
+    samples = np.random.default_rng(0).normal(0, s, (2000, 30)).std(1, ddof=1)
+    assert spread / np.sqrt(count) == pytest.approx(samples.std(), rel=0.06)  # 4 standard errors of 2000
+
+
+def test_points_of_curves_are_results_in_directories_of_all_versions(tmp_path):
+    """Earlier versions wrote them as metrics, and their jobs in other places."""
+    rows = [{"seed": 0, "metric": "ratio_to_real_below_1", "value": 1.0}]
+    points = [{"seed": 0, "name": "ratio_to_real", "x": x, "y": x / 2} for x in (0.0, 0.5, 1.0)]
+    job(tmp_path / "outputs" / "wacker" / "fig4_1" / "jobs" / "0123", rows, points)
+    job(tmp_path / "outputs" / "sweep" / "4567", [*rows, {"seed": 0, "metric": "ratio_to_real_q050", "value": 0.25}])
+    found = read_ours(tmp_path / "outputs")
+    assert sorted(one.metric for one in found if one.directory.name == "0123") == [
+        "ratio_to_real@0",
+        "ratio_to_real@0.5",
+        "ratio_to_real@1",
+        "ratio_to_real_below_1",
+    ]
+    assert [one.mean for one in found if one.metric == "ratio_to_real@0.5"] == [0.25, 0.25]
+
+
+def test_claims_name_curves_and_metrics_that_tasks_have():
+    metrics = {claim.metric for claim in read_claims()}
+    curves = {"ratio_to_real@0.5", "ratio_to_tensorsketch@0.5", "variance@1"}
+    assert {metric for metric in metrics if "@" in metric} == curves == set(RENAMED.values())
+    assert not any(re.search(r"_[a-z]\d{3}$", metric) for metric in metrics)
+
+
+def test_divergences_of_the_author_are_means_over_test_rows(tmp_path):
+    row = {"dataset": "mnist", "sketch": "tensorsrht", "features": "64", "metric": "kl_sum", "mean": "10000"}
+    row |= {"std": "5000", "seeds": "10", "source": "poly_n70000_x"}
+    with open(tmp_path / "polynomial_degree3.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerows([row, row | {"metric": "test_error", "mean": "0.5"}])
+    kl, error = author(tmp_path)
+    assert (kl.metric, kl.mean, kl.std, kl.n, kl.count) == ("kl", 2.0, 1.0, 70_000, 10)
+    assert (error.metric, error.mean, error.std) == ("error", 0.5, 5000)
 
 
 def test_boston_as_published(tmp_path, rfbench, data_dir):

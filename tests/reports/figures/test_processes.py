@@ -1,58 +1,69 @@
-"""Figures of Gaussian processes: which rows they show, and that they are drawn."""
+"""Figures of Gaussian processes: training curves, clusters, and pictures of the processes."""
 
+import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
+from support.figures import axes, curves, lines, metrics
 
-from rfbench.reports.figures.figure import choose, write_figure
-from rfbench.reports.figures.processes import by_clusters, clusters, epochs, measures, training, write_posteriors
-from rfbench.reports.tables import SETTING
+from rfbench.reports.figures.pictures import write_pictures
+from rfbench.reports.figures.posteriors import draw_posteriors
+from rfbench.reports.figures.processes import clusters
 from rfbench.results.pictures import MAPS, POSTERIORS, PictureKey, keep_pictures, read_pictures
 
 
-def summary(task, *rows):
-    """Rows are (sketch, features, metric, mean)."""
-    base = dict.fromkeys(SETTING, "") | {"dataset": "made", "task": task, "kernel": "gaussian", "degree": np.nan}
-    frame = [
-        base | {"sketch": s, "features": D, "metric": m, "unit": "", "mean": v, "std": 0.01, "count": 2}
-        for s, D, m, v in rows
-    ]
-    return pd.DataFrame(frame, columns=[*SETTING, "metric", "unit", "mean", "std", "count"])
+def test_training_is_error_against_time():
+    """Means over seeds of both, epoch by epoch."""
+    series = curves(
+        {"task": "gpc_svi", "name": name, "seed": k, "points": [(e, f(e) + k) for e in (1, 2, 3)]}
+        for k in (0, 2)
+        for name, f in (("error", lambda e: 1 / e), ("seconds", lambda e: 2 * e))
+    )
+    ax = axes(series=series)["made, gaussian"]
+    np.testing.assert_allclose(lines(ax)["rff"], [(2 * e + 1, 1 / e + 1) for e in (1, 2, 3)])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("seconds of training", "misclassified fraction")
 
 
-def test_measures_have_a_panel_each(tmp_path):
-    values = {"nmse": 0.3, "mnll": -0.2, "kl": 1.5, "rmse": 9.0, "rel_frobenius": 0.1}
-    rows = [("rff", D, metric, value / D) for D in (16, 32) for metric, value in values.items()]
-    found = measures(summary("gpr(noise=0.1)", *rows))
-    assert sorted(set(found["metric"])) == ["kl", "mnll", "nmse"]
-    assert len(measures(summary("kernel_error", *rows))) == 0
-    assert write_figure(tmp_path, summary("gpr", *rows))
-    assert pd.read_csv(tmp_path / "figure.csv")["metric"].nunique() == 3
-
-
-def test_training_is_error_against_time(tmp_path):
-    rows = [
-        ("tensorsrht", 64, f"{what}_e{e:03d}", value)
-        for e in (1, 2, 3)
-        for what, value in (("error", 1 / e), ("seconds", 2 * e))
-    ]
-    found = epochs(summary("gpc_svi", *rows))
-    assert list(found["seconds"]) == [2, 4, 6]
-    assert list(found["error"]) == pytest.approx([1, 1 / 2, 1 / 3])
-    assert choose(summary("gpc_svi", *rows))[1] is training
-    assert write_figure(tmp_path, summary("gpc_svi", *rows))
-
-
-def test_divergence_against_clusters(tmp_path):
-    rows = [("rff", 64, "kl", 5.0)]
-    for threshold, count, value in ((8, 1, 9.0), (2, 20, 1.0)):
+def test_divergence_against_clusters():
+    rows = [("rff", "kl", 5.0)]
+    for threshold, count, value in ((2, 20, 1.0), (8, 1, 9.0)):
         name = f"localized_maclaurin(rademacher, threshold={threshold})"
-        rows += [(name, 64, "kl", value), (name, 64, "clusters", count)]
-    found = clusters(summary("gpr", *rows))
-    assert found["clusters"].tolist()[1:] == [1, 20]
-    assert choose(summary("gpr", *rows))[1] is by_clusters
-    assert write_figure(tmp_path, summary("gpr", *rows))
-    assert len(clusters(summary("gpr", *rows[:3]))) == 0  # one number of clusters is no curve
+        rows += [(name, "kl", value), (name, "clusters", count)]
+    table = metrics({"task": "gpr", "sketch": s, "metric": m, "value": v} for s, m, v in rows)
+    ax = axes(table)["made, gaussian"]
+    np.testing.assert_allclose(lines(ax)["localized_maclaurin, 8 features"], [(1, 9), (20, 1)])
+    assert {y for _, y in lines(ax)["rff, 8 features"]} == {5}
+    assert clusters(table[:3]).empty  # one number of clusters is no curve
+
+
+@pytest.fixture
+def process():
+    """(exact mean, exact variance, mean, variance), all different, at 30 rows."""
+    return np.random.default_rng(0).uniform(1, 2, (30, 4)) * [1, 10, 100, 1000]
+
+
+def test_a_process_on_the_line_is_a_mean_with_two_standard_deviations(process):
+    x = np.random.default_rng(1).permutation(30).astype(float)
+    key = PictureKey(POSTERIORS, "made", "rff", 10, 0.5)
+    (ax,) = draw_posteriors({key: np.column_stack((x, process))}).axes
+    mu, v, mean, variance = process[x.argsort()].T
+    wanted = (mu, mean, mean - 2 * np.sqrt(variance), mean + 2 * np.sqrt(variance))
+    for line, y in zip(ax.get_lines(), wanted, strict=True):
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack((np.arange(30), y)))
+    vertices = ax.collections[0].get_paths()[0].vertices
+    for k in range(30):
+        band = [y for at, y in vertices if at == k]
+        assert min(band) == pytest.approx(mu[k] - 2 * np.sqrt(v[k]))
+        assert max(band) == pytest.approx(mu[k] + 2 * np.sqrt(v[k]))
+
+
+def test_a_process_on_the_plane_is_its_mean_beside_the_exact_one(process):
+    places = np.random.default_rng(1).standard_normal((30, 2))
+    key = PictureKey(POSTERIORS, "made", "rff", 10, 0.5)
+    exact, found = draw_posteriors({key: np.column_stack((places, process))}).axes
+    for ax, column in ((exact, 0), (found, 2)):
+        np.testing.assert_allclose(ax.collections[0].get_array(), process[:, column])
+        np.testing.assert_allclose(ax.collections[0].get_offsets(), places)
+        assert ax.collections[0].get_clim() == pytest.approx(np.quantile(process[:, 0], (0.01, 0.99)))
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -62,17 +73,33 @@ def test_posteriors_of_all_jobs_are_drawn_once(columns, tmp_path):
     for job, sketch in zip(jobs, ("rff", "orf"), strict=True):
         picture = np.abs(rng.standard_normal((30, columns + 4)))
         keep_pictures(job, {PictureKey(POSTERIORS, "made", sketch, D, 0.5): picture for D in (10, 20)})
-        keep_pictures(job, {PictureKey(MAPS, "made", sketch, 10, 0.5): picture})
-    assert {key.features for key in read_pictures(jobs[0], POSTERIORS)} == {10, 20}
+    pictures = {key: A for job in jobs for key, A in read_pictures(job, POSTERIORS).items()}
+    assert {key.features for key in pictures} == {10, 20}
+    with mpl.rc_context():
+        titles = [ax.get_title() for ax in draw_posteriors(pictures).axes if ax.get_title()]
+    assert [title.split("\n")[-1] for title in titles if title != "exact process"] == 2 * ["D = 20, KL 0.5"]
     target = tmp_path / "target"
     for _ in range(2):
-        write_posteriors(target, jobs)
+        write_pictures(target, jobs)
         files = {path.name: path.read_bytes() for path in target.iterdir()}
     assert set(files) == {"posteriors.png", "posteriors.svg"}
-    write_posteriors(target, jobs)
+    write_pictures(target, jobs)
     assert files == {path.name: path.read_bytes() for path in target.iterdir()}
-    write_posteriors(tmp_path / "empty", [tmp_path])
+    write_pictures(tmp_path / "empty", [tmp_path])
     assert not (tmp_path / "empty").exists()
+
+
+def test_maps_are_on_the_scale_of_the_exact_one(tmp_path):
+    from rfbench.reports.figures.maps import draw_maps
+
+    exact, rough = np.arange(1.0, 10).reshape(3, 3), np.full((3, 3), 20.0)
+    pictures = {PictureKey(MAPS, "made", "favor", D, 0.5): rough + D for D in (64, 32)}
+    figure = draw_maps(pictures | {PictureKey(MAPS, "made", "exact", 0, 0.0): exact})
+    first, second, histogram = figure.axes
+    np.testing.assert_array_equal(first.images[0].get_array(), exact)
+    np.testing.assert_array_equal(second.images[0].get_array(), rough + 64)  # the most features
+    assert second.images[0].get_clim() == first.images[0].get_clim() == (1, 9)
+    assert sum(bar.get_height() for bar in histogram.patches) == 9
 
 
 def test_what_was_learned_is_printed_and_drawn(rfbench, tmp_path):

@@ -1,6 +1,7 @@
-"""Kernel Inception Distance as a command: two files, what is told, mistakes."""
+"""Kernel Inception Distance as a command: two files, its output, mistakes."""
 
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -15,8 +16,8 @@ from rfbench.results.rows import read_rows
 
 
 @pytest.mark.parametrize("sketch", ["rademacher", "ctr_rademacher", "optimized_maclaurin"])
-def test_features_of_single_degrees_are_told(rfbench, tmp_path, sketch):
-    """Those of the estimate, not those that the sketch has for the whole kernel."""
+def test_features_of_single_degrees_are_reported(rfbench, tmp_path, sketch):
+    """The allocation of the estimate, not that of the sketch for all degrees."""
     done = rfbench("task=kid", "dataset=wine", f"sketch={sketch}", "degree=4", "features=64", "seeds=1")
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob(f"outputs/wine-{sketch}-kid/*/run.json")
@@ -39,7 +40,7 @@ def test_another_process_draws_the_same(rfbench, tmp_path, sketch):
 
 
 def test_rows_are_taken_as_they_are(rfbench):
-    """A distance of feature vectors is that of no others; whoever wants others says so."""
+    """The distance is that of the given feature vectors; other preparations have to be asked for."""
     words = ("task=kid", "features=32", "seeds=1", "task.resamples=2", "task.subsets=0")
     as_they_are, shorter = rfbench(*words), rfbench(*words, "dataset.prepare=[unit_norm]")
     assert as_they_are.stdout.startswith("digits(prepare=[]) ")
@@ -68,10 +69,12 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
     np.save(tmp_path / "fake.npy", Y)
     done = rfbench("task=kid", "task.x=real.npy", "task.y=fake.npy", "features=[32,64]", "seeds=1", "dtype=float64")
     assert done.returncode == 0, done.stderr
+    heading = re.split("  +", done.stdout.splitlines()[1].strip())
+    assert heading == ["sketch", "features", "kid", "kid_std", "kid_seconds [s]", "sums [s]"]
     for word in (
-        "kid [unbiased MMD² × 1, exact up to degree 1]",
-        "kid_std [of 20 draws]",
-        "100 subsets of 75",
+        "\nkid: unbiased MMD² × 1, exact up to degree 1\n",
+        "\nkid_std: over 20 draws\n",
+        "(100 subsets of 75 rows)",
         "real-fake",
         "gamma=1/d",
     ):
@@ -79,6 +82,7 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
     (path,) = tmp_path.glob("outputs/real-fake-ctr_tensorsrht-kid/*/results.csv")
     rows = {(row["features"], row["metric"]): float(row["value"]) for row in read_rows(path)}
     assert len(rows) == 2 * 9
+    assert {row["unit"] for row in read_rows(path)} == {"", "s"}
     assert rows["64", "exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-9)
     assert (path.parent / "figure.png").exists()
 
@@ -93,14 +97,14 @@ MISTAKES = {
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
     ),
-    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' would be ignored; leave it out",
+    "task.x=real.npy task.y=real.npy dataset=wine": "'dataset=wine' has no effect; remove it",
     "sketch=exact": "use a sketch with features",
     "task.exact_degree=3": "task.exact_degree must be 0, 1, 2 or auto",
-    "task.exact_degree=2 sketch=tensorsketch": "is of product and Maclaurin sketches of degree 3 and above",
-    "task.exact_degree=2 kernel.bias=0": "of degree 3 and above with a bias; use auto",
+    "task.exact_degree=2 sketch=tensorsketch": "needs a product or Maclaurin sketch of degree 3 or more",
+    "task.exact_degree=2 kernel.bias=0": "of degree 3 or more and a bias; use auto",
     "sketch=random_maclaurin sketch.p_max=2": "needs all degrees of the kernel; use sketch.p_max=3",
     "sketch=optimized_maclaurin degree=12": "needs all degrees of the kernel; use sketch.p_max=12 (and",
-    "sketch=localized_maclaurin": "the series of kernel 'gaussian' has no end",
+    "sketch=localized_maclaurin": "the series of kernel 'gaussian' is infinite",
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
 }

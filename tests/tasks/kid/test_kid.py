@@ -1,14 +1,25 @@
 """Kernel Inception Distance against a double loop, scikit-learn's kernel, and itself by other ways."""
 
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count
+
 import numpy as np
 import pytest
 from support import zoo
-from support.kid import MACLAURIN, SKETCHES, D, double_loop, run, sets, split_of, standard, z
+from support.kid import MACLAURIN, SKETCHES, D, double_loop, embedded, run, sets, split_of, standard, z
 
+from rfbench.blocks import spans
 from rfbench.checks import InputError
+from rfbench.engines import Local
 from rfbench.kernels import make_kernel
+from rfbench.sketches import make_sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks.kid import mmd
 from rfbench.tasks.kid import task as kid
+from rfbench.tasks.kid.embedding import Embedder
+from rfbench.tasks.kid.remainder import known_part
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +32,10 @@ def test_the_exact_value_is_the_double_loop(block_bytes, monkeypatch):
     monkeypatch.setattr("rfbench.datasets.splits.BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(mmd, "TILE", 4)
     X, Y = sets()
-    found, units, _ = run(split_of(X, Y), subsets=0)
+    found, messages, _ = run(split_of(X, Y), subsets=0)
     assert found["exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-10)
     assert "block_kid" not in found
-    assert units["kid"] == "unbiased MMD² × 1, exact up to degree 1"
+    assert messages["kid"] == "unbiased MMD² × 1, exact up to degree 1"
 
 
 def test_features_are_the_double_loop_over_their_products():
@@ -91,7 +102,7 @@ def test_complex_to_real_varies_less_at_degree_6(digits):
 
 def test_block_mmd_is_the_double_loop_on_subsets():
     X, Y = sets()
-    found, units, _ = run(split_of(X, Y), subsets=3, subset_rows=8, resamples=1)
+    found, messages, _ = run(split_of(X, Y), subsets=3, subset_rows=8, resamples=1)
     split = split_of(X, Y)
     parts = ((split.train, "x"), (split.test, "y"))
     values = []
@@ -101,7 +112,7 @@ def test_block_mmd_is_the_double_loop_on_subsets():
         values.append(double_loop(*some, standard))
     assert found["block_kid"] == pytest.approx(np.mean(values), rel=1e-9)
     assert found["block_kid_std"] == pytest.approx(np.std(values, ddof=1), rel=1e-9)
-    assert units["block_kid"] == "3 subsets of 8"
+    assert messages["block_kid"] == "3 subsets of 8 rows"
     assert "kid_std" not in found  # of one draw
 
 
@@ -143,6 +154,58 @@ def test_sketches_of_a_sweep_share_the_exact_value(monkeypatch):
     assert len(values) == len(calls) == 1
     run(split_of(*sets(seed=1)))
     assert len(calls) == 2
+
+
+def test_exact_values_of_other_kernels_are_others():
+    """They are remembered for the sketches of a sweep, on the same rows."""
+    X, Y = sets()
+    for degree in (2, 3):
+        found, _, _ = run(split_of(X, Y), degree=degree, subsets=0)
+        assert found["exact_kid"] == pytest.approx(double_loop(X, Y, lambda x, y, p=degree: standard(x, y, p)))
+
+
+@pytest.mark.parametrize("name", ["ctr_tensorsrht", "rademacher"])
+def test_estimates_and_subsets_depend_on_the_seed(name):
+    """In one process, where Block-MMD is remembered, and where the rest of the kernel has features of its own."""
+    one, again, other = (run(split_of(*sets()), name, seed=seed, subsets=4)[0] for seed in (0, 0, 1))
+    for metric in ("kid", "kid_std", "block_kid", "block_kid_std"):
+        assert one[metric] == again[metric] != other[metric]
+    assert one["exact_kid"] == other["exact_kid"]
+
+
+def test_seconds_are_those_of_one_draw(monkeypatch):
+    """100 s for all draws, of which the features take 8 s."""
+    monkeypatch.setattr(kid, "perf_counter", iter((1000.0, 1100.0)).__next__)
+    ticks = count()
+    monkeypatch.setattr("rfbench.tasks.kid.embedding.perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(mmd, "perf_counter", lambda: 0.0)
+    found, _, _ = run(split_of(*sets()), workers=1, resamples=4, subsets=0)
+    assert found["kid_seconds"] == 25
+    assert found["sums_seconds"] == (100 - 2 * 4) / 4  # one second for each draw on each set
+
+
+def test_another_process_has_the_same_sums():
+    """An engine may pickle the start of a pass, send rows to processes, and merge what they return."""
+    split, kernel = split_of(*sets(n=300)), make_kernel("polynomial", 3, gamma=0.2)
+    X = next(iter(split.train.blocks()))[0]
+    for sketch in (make_sketch("gaussian", kernel), make_sketch("ctr_tensorsrht", kernel)):
+        tangent, rest, _ = known_part(kernel, sketch, X, D, 2)
+        draws = [Draw(rest, X.shape[1], D, 0, ("test", k), "float64") for k in range(3)]
+        embedder = Embedder(draws, tangent)
+        assert len(pickle.dumps(embedder)) < len(pickle.dumps(embedder.maps)) / 3  # recipes, not weights
+        with Local(2, 64).running() as engine:
+            wanted = engine.accumulate(embedder, split.train, 128).finish()
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            parts = [pool.submit(embedded, embedder, X[rows]).result() for rows in spans(300, 128)]
+        sums = embedder()
+        for part in parts:
+            assert not hasattr(part, "maps")
+            sums.merge(part)
+        found = sums.finish()
+        assert found.n == wanted.n == 300
+        for name in ("features", "squares"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+            np.testing.assert_array_equal(getattr(found.known, name), getattr(wanted.known, name))
 
 
 def test_gamma_is_one_over_the_columns():

@@ -127,15 +127,15 @@ def test_the_deviation_is_a_fraction_of_that_with_degree_1(name):
 
 
 def test_few_features_and_wide_rows_do_with_degree_1(monkeypatch):
-    def told(name, data=(X, Y), **options):
+    def last_known(name, data=(X, Y), **options):
         return run(split_of(*data), name, subsets=0, **{"resamples": 2} | options)[1]["kid"][-1]
 
-    assert told("gaussian") == "2"
-    assert told("gaussian", sets(d=40)) == "1"
-    assert told("gaussian", D=2, degree=6, resamples=20, exact_degree=2) == "1"  # four degrees want four features
-    assert told("ctr_tensorsrht", resamples=20) == "1"
+    assert last_known("gaussian") == "2"
+    assert last_known("gaussian", sets(d=40)) == "1"
+    assert last_known("gaussian", D=2, degree=6, resamples=20, exact_degree=2) == "1"  # four degrees need four features
+    assert last_known("ctr_tensorsrht", resamples=20) == "1"
     monkeypatch.setattr("rfbench.tasks.kid.task.MATRICES_BYTES", 16 * 2 * 5**2 - 1)
-    assert told("gaussian") == "1"
+    assert last_known("gaussian") == "1"
 
 
 def test_an_odd_column_of_pairs_is_left_out():

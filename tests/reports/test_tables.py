@@ -1,0 +1,104 @@
+"""Tables: statistics over seeds, headings, captions and marks."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from support.figures import ROW, metrics
+
+from rfbench.reports import write_report
+from rfbench.reports.tables import BEST, as_text
+
+VALUES = (1.0, 2.0, 6.0)
+
+
+def cells(text):
+    """The words of a table's lines, without title."""
+    return [re.split("  +", line.strip()) for line in text.splitlines()[1:]]
+
+
+def test_a_summary_has_mean_standard_deviation_and_count_of_every_setting(tmp_path):
+    """Not the median, which is 2, nor the standard error; n_test is a part of the setting."""
+    rows = [ROW | {"metric": "alpha", "n_test": n, "seed": k, "value": v} for n in (7, 8) for k, v in enumerate(VALUES)]
+    write_report(tmp_path, rows, [])
+    with open(tmp_path / "summary.csv") as file:
+        found = list(csv.DictReader(file))
+    assert [(row["n_test"], float(row["mean"]), row["count"]) for row in found] == [("7", 3.0, "3"), ("8", 3.0, "3")]
+    assert [float(row["std"]) for row in found] == pytest.approx(2 * [np.std(VALUES, ddof=1)])
+    assert list(found[0]) == [*list(ROW)[:9], "metric", "unit", "mean", "std", "count", "message"]
+
+
+def test_the_terminal_shows_the_same():
+    text = as_text(metrics({"metric": "kl", "seed": k, "value": v} for k, v in enumerate(VALUES)))
+    assert "seeds: 3" in text
+    assert cells(text)[2] == ["rff", "8", "3 ± 2.6"]
+
+
+def sketches(metric, **means):
+    return [{"sketch": sketch, "metric": metric, "value": mean} for sketch, mean in means.items()]
+
+
+@pytest.mark.parametrize(
+    ("metric", "best"),
+    [
+        ("error", "orf"),
+        ("kl", "orf"),
+        ("mnll", "orf"),
+        ("rmse", "orf"),
+        ("rel_frobenius", "orf"),
+        ("variance_closed_form", "orf"),
+        ("kid_std", "orf"),
+        ("fit_seconds", "orf"),
+        ("joules", "orf"),
+        ("accuracy", "rff"),
+        ("alpha", None),
+        ("kid", None),
+        ("watts", None),
+    ],
+)
+def test_the_best_sketch_of_a_column_is_marked(metric, best):
+    text = as_text(metrics(sketches(metric, rff=0.5, orf=0.25)))
+    assert [line[0] for line in cells(text) if line[-1].endswith("*")] == ([best] if best else [])
+    assert (BEST in text) == bool(best)
+
+
+def test_marks_are_given_among_sketches_of_one_setting():
+    """One sketch, equal values, and sketches with other numbers of features, degrees or rows are not compared."""
+    assert "*" not in as_text(metrics(sketches("error", rff=0.5)))
+    assert "*" not in as_text(metrics(sketches("error", rff=0.5, orf=0.5)))
+    one, two = sketches("error", rff=0.5, orf=0.25)
+    for other in ({"features": 16}, {"degree": 3}, {"n_train": 20}):
+        assert "*" not in as_text(metrics([one, two | other]))
+    rows = [one, two, one | {"features": 16, "value": 0.125}, two | {"features": 16, "value": 0.25}]
+    assert [line[-1] for line in cells(as_text(metrics(rows)))[2:-1]] == ["0.5", "0.25*", "0.125*", "0.25"]
+
+
+def test_numbers_stay_below_each_other():
+    lines = as_text(metrics(sketches("error", rff=0.5, orf=0.25))).splitlines()[3:5]
+    assert len({len(line.rstrip("*")) for line in lines}) == 1
+
+
+def test_headings_are_metrics_with_units_and_no_two_are_the_same():
+    rows = [{"metric": m, "unit": u, "value": 1} for m, u in (("kid", ""), ("kid_seconds", "s"), ("sums_seconds", "s"))]
+    assert cells(as_text(metrics(rows)))[0] == ["sketch", "features", "kid", "kid_seconds [s]", "sums [s]"]
+
+
+def test_captions_stand_below_with_the_sketches_they_hold_for():
+    same = [row | {"message": "over 20 draws"} for row in sketches("kid_std", rff=1, orf=1)]
+    other = [row | {"message": f"by {row['sketch']}"} for row in sketches("kid", rff=1, orf=2)]
+    varying = [{"metric": "fit_seconds", "features": D, "value": 1, "message": f"mean of {D}"} for D in (8, 16)]
+    shared = [{"metric": "block_kid", "value": 1, "message": "4 subsets"}]
+    text = as_text(metrics([*same, *other, *varying, *shared]))
+    assert text.splitlines()[-3:] == [
+        "kid_std: over 20 draws",
+        "kid: by rff (rff); by orf (orf)",
+        "block_kid 1 (4 subsets)",
+    ]
+    assert "mean of" not in text
+
+
+def test_failed_rows_are_not_numbers():
+    rows = [{"metric": "", "value": "", "status": "failed", "message": "no room"}, {"metric": "kl", "value": 1}]
+    assert metrics(rows)["metric"].tolist() == ["kl"]
+    assert as_text(metrics(rows[:1])) == ""
