@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.answers import one_line
+from support.gp import Given
 from support.trial import make_trial, measured
 
 from rfbench.checks import InputError
@@ -13,9 +14,8 @@ from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
-from rfbench.tasks.ridge.operator import Dual, Primal
-from rfbench.tasks.ridge.operator_fit import GRID, Fit
-from rfbench.tasks.ridge.sums import sums
+from rfbench.tasks.ridge.operator import GRID, FoldedProblem, GramProblem, OperatorFit
+from rfbench.tasks.rows import Targets
 
 N, ALPHA = 60, 1e-3
 RNG = np.random.default_rng(0)
@@ -41,12 +41,19 @@ def features_of(kernel, D, seed=1):
     return make_sketch(f"orff_{kernel.name}", kernel).sample(2, D, np.random.default_rng(seed), np.float64)
 
 
-def fitted(kernel, D=None, alpha=ALPHA, solver="auto", workers=2, scale=1.0, **options):
-    """f of NEW, with D features or exactly; λ = ALPHA n."""
+def fit_of(engine, shift=(0.0, 0.0), scale=1.0, alpha=ALPHA, folds=5, solver="auto", epochs=1):
+    return OperatorFit(Targets(train_rows(), np.array(shift)), scale, engine, alpha, folds, solver, epochs)
+
+
+def fitted(kernel, D=None, workers=2, **options):
+    """f of NEW, with D features or exactly, and α; λ = α n."""
     with Local(workers).running() as engine:
-        fit = Fit(train_rows(), np.zeros(2), scale, engine, alpha, 5, solver, options.pop("epochs", 1))
-        f, alpha = fit.features(features_of(kernel, D), np.random.default_rng(0)) if D else fit.exact(kernel)
-        return f(NEW), alpha
+        fit = fit_of(engine, **options)
+        if D:
+            f, alpha = fit.features(Given(features_of(kernel, D)), np.random.default_rng(0))
+        else:
+            f, alpha = fit.exact(kernel)
+        return f(NEW, engine), alpha
 
 
 def dense(kernel, D=None, alpha=ALPHA):
@@ -91,8 +98,7 @@ def test_scalar_features_are_the_ridge_regression_of_scikit_learn():
         2, 30, np.random.default_rng(1), float
     )
     with Local(2).running() as engine:
-        fit = Fit(train_rows(), np.zeros(2), 1.0, engine, ALPHA, 5, "auto", 1)
-        found = fit.features(features, np.random.default_rng(0))[0](NEW)
+        found = fit_of(engine).features(Given(features), np.random.default_rng(0))[0](NEW, engine)
     model = Ridge(ALPHA * N, fit_intercept=False).fit(features(X), Y)
     np.testing.assert_allclose(found, model.predict(features(NEW)), atol=1e-8)
 
@@ -109,16 +115,15 @@ def test_cross_validation_is_the_loop_over_folds(kernel):
             error = Y.ravel()[out] - K[np.ix_(out, ~out)] @ np.linalg.solve(inner, Y.ravel()[~out])
             wanted[i] += error @ error
     with Local(2).running() as engine:
-        blocks = [(X[:20], Y[:20]), (X[20:], Y[20:])]  # whole turns of the four folds
-        found = sums(features, blocks, (N, 2), 4, engine)
-    np.testing.assert_allclose(Primal(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
-    np.testing.assert_allclose(Dual(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
+        found = fit_of(engine, folds=4).sums(Given(features))
+    np.testing.assert_allclose(FoldedProblem(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
+    np.testing.assert_allclose(GramProblem(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
 
 
 @pytest.mark.parametrize("q", [1, 2])  # rows, or blocks of two outputs
 def test_a_thinned_problem_is_that_of_some_rows(q):
     K = np.arange(float(N * q) ** 2).reshape(N * q, N * q)
-    problem = Dual(K, np.eye(2 // q), Y, 4, 1.5)
+    problem = GramProblem(K, np.eye(2 // q), Y, 4, 1.5)
     assert problem.thinned(N * q).K.shape == K.shape
     thin = problem.thinned(25 * q)  # every third row
     np.testing.assert_array_equal(thin.Y, Y[::3])
@@ -136,7 +141,7 @@ def test_features_tend_to_the_exact_kernel(kernel):
 def fitted_of(kernel, D, seed):
     features = features_of(kernel, D, seed)
     with Local(1).running() as engine:
-        return Fit(train_rows(), np.zeros(2), 1.0, engine, 0.05, 5, "auto", 1).features(features, None)[0](NEW)
+        return fit_of(engine, alpha=0.05).features(Given(features), None)[0](NEW, engine)
 
 
 def jacobian(f, h=1e-5):
@@ -149,9 +154,9 @@ def test_learned_fields_have_no_curl_or_no_divergence(D):
     found = {}
     for name in ("curl_free", "div_free", "helmholtz"):
         with Local(1).running() as engine:
-            fit = Fit(train_rows(), Y.mean(0), 1.0, engine, None, 5, "auto", 1)
-            f = (fit.features(features_of(KERNELS[name], D), None) if D else fit.exact(KERNELS[name]))[0]
-            J = jacobian(f)
+            fit = fit_of(engine, Y.mean(0), alpha=None)
+            f, _ = fit.features(Given(features_of(KERNELS[name], D)), None) if D else fit.exact(KERNELS[name])
+            J = jacobian(lambda Z, f=f, engine=engine: f(Z, engine))
         curl, divergence = np.abs(J[:, 0, 1] - J[:, 1, 0]).max(), np.abs(J[:, 0, 0] + J[:, 1, 1]).max()
         found[name] = curl, divergence
     assert found["curl_free"][0] < 1e-6 < 0.1 < found["curl_free"][1]
@@ -268,8 +273,20 @@ def test_bad_options_are_one_sentence(options, words):
     [
         ("complex_rff", 20, {}, None, "needs real features"),
         ("rff", 20, {}, 3, "task.folds=5 needs as many training rows; there are 3"),
-        ("rff", 20_000, {"solver": "cg"}, None, "features=7071, or task.solver=sgd"),
-        ("exact", 0, {}, None, "a matrix of 12000 rows, and 10000 are the most; use a sketch, or train_rows=10000"),
+        (
+            "rff",
+            20_000,
+            {"solver": "cg"},
+            None,
+            "20,000 features need 5 matrices of 20,000 × 20,000; the limit is 7,071. Use features=7071 or task.solver=sgd",
+        ),
+        (
+            "exact",
+            0,
+            {},
+            None,
+            "needs a 12,000 × 12,000 matrix; the limit is 10,000. Use another sketch or train_rows=10000",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused(sketch, D, options, rows, words):
@@ -285,7 +302,7 @@ def test_refusals_are_one_line(rfbench):
         rfbench(task, "sketch=orff_curl_free"), "64 outputs for 64 columns", "'digits' has 10", "orff_decomposable"
     )
     words = ("sketch=exact", "kernel=curl_free", "dataset=five_gaussians")
-    one_line(rfbench(task, *words), "a matrix of 20000 rows", "train_rows=5000")
+    one_line(rfbench(task, *words), "a 20,000 × 20,000 matrix", "train_rows=5000")
     one_line(rfbench("task=gpr", "sketch=rff", "dataset=five_gaussians"), "has 2; use task=vector_field")
     words = ("sketch=orff_curl_free", "kernel.length_scale=validation")
     one_line(rfbench(task, *words), "64 outputs for 64 columns")

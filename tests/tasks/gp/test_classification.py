@@ -132,13 +132,13 @@ def test_divergence_falls_as_features_grow(made, name):
 
 
 def test_the_chosen_alpha_has_the_least_loss(made):
-    """Among all of the grid, on the rows that were left out, by fitting each as a task of its own would."""
+    """Among all of the grid, on the held-out rows, by fitting each as a task of its own would."""
     auto = run("gpc", made, "rff", 64)[0].model.W
-    rest, left_out = made.train.divided(0.1, rng_for(0, "gpc", "validation"))
+    rest, held_out = made.train.divided(0.1, rng_for(0, "gpc", "validation"))
     assert len(rest) == 324
     kernel = make_kernel("gaussian", 1, length_scale=2.0)
-    features = baseline(kernel, 4, 0, np.float64, "")
-    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (rest, left_out))
+    features = baseline(kernel, 4, 0, np.float64, "").features
+    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (rest, held_out))
     counts = np.bincount(np.concatenate([y for _, y in made.train.blocks()]))
     losses = []
     for alpha in 10.0 ** np.arange(-5, 1):

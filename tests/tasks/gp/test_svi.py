@@ -12,7 +12,6 @@ from rfbench.tasks.gp.variational import (
     Weights,
     affine_map,
     bound_gradient,
-    divergence,
     likelihood,
     log_softmax,
     start,
@@ -78,15 +77,6 @@ def test_the_likelihood_is_an_expectation():
     step = np.array([[0.0, 1e-4]])
     assert d_mu[0, 1] == pytest.approx((exact(mu + step, v) - exact(mu - step, v)) / 2e-4, abs=0.004)
     assert d_v[0, 1] == pytest.approx((exact(mu, v + step) - exact(mu, v - step)) / 2e-4, abs=0.004)
-
-
-def test_the_divergence_is_that_of_gaussians():
-    rng = np.random.default_rng(0)
-    weights = Weights(np.array([[0.3]]), np.array([[-0.4]]), np.zeros(2))
-    w = 0.3 + np.exp(-0.4) * rng.standard_normal(400_000)
-    wanted = np.mean(-0.5 * ((w - 0.3) / np.exp(-0.4)) ** 2 + 0.4 + 0.5 * w**2)
-    assert divergence(weights) == pytest.approx(wanted, abs=0.01)
-    assert divergence(Weights(np.zeros((4, 2)), np.zeros((4, 2)), np.zeros(2))) == 0
 
 
 def test_adam_is_the_algorithm_of_its_paper():
