@@ -15,7 +15,8 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
 from rfbench.tasks.ridge.operator import GRID, FoldedProblem, GramProblem, OperatorFit
-from rfbench.tasks.rows import Targets
+from rfbench.tasks.ridge.stochastic import descend
+from rfbench.tasks.rows import Held, Targets
 
 N, ALPHA = 60, 1e-3
 RNG = np.random.default_rng(0)
@@ -82,6 +83,42 @@ def test_stochastic_gradients_come_near(name):
     wanted = dense(KERNELS[name], 20, alpha=0.05)
     found = fitted(KERNELS[name], 20, alpha=0.05, solver="sgd", epochs=2000)[0]
     assert np.linalg.norm(found - wanted) < 0.02 * np.linalg.norm(wanted)
+
+
+def test_iterates_of_the_second_half_of_the_epochs_are_averaged():
+    """Four epochs of one batch, by hand."""
+    features, rng = features_of(KERNELS["low_rank"], 20), np.random.default_rng(0)
+    M, penalty = features.coupling, 0.05
+    found = descend(features, M, Held(X, Y), penalty, 4, rng)
+    Phi, B = features(X), M.B
+    # The largest eigenvalue of PᵀP/n is a product; the power iteration finds it from below.
+    step = 0.5 / (np.linalg.norm(Phi, 2) ** 2 / N * np.linalg.norm(B, 2) ** 2 + penalty)
+    theta, iterates = np.zeros(M.shape), []
+    for _ in range(4):
+        theta = theta - step * (Phi.T @ (Phi @ theta @ B.T - Y) @ B / N + penalty * theta)
+        iterates.append(theta)
+    wanted, all_of_them = (np.mean(some, axis=0) @ B.T for some in (iterates[2:], iterates))
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3 * np.abs(wanted).max())
+    assert np.linalg.norm(all_of_them - wanted) > 0.05 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("D", [0, 30])
+def test_targets_are_centred(D):
+    """Targets with a mean of 30, against the dense fit of the centred ones; with λ of this size centring matters."""
+    data = Dataset("made", InMemory(np.r_[X, NEW]), InMemory(np.r_[Y, Y[:20]] + 30), None, N)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    kernel = KERNELS["curl_free"]
+    task, sketch = make_task("vector_field", alpha=0.5), make_sketch("orff_curl_free" if D else "exact", kernel)
+    with Local(2).running() as engine:
+        trial = make_trial(split, kernel, sketch, D, engine)
+        found = measured(task, trial, task.reference(split, kernel, 0, engine))
+    features = trial.draw(0)
+    K, cross = (features.product(features(Z), features(X)) if D else kernel.gram(Z, X) for Z in (X, NEW))
+    scale = kernel.gram(X[:1], X[:1]).diagonal().mean()
+    weights = np.linalg.solve(K + 0.5 * scale * N * np.eye(2 * N), (Y - Y.mean(0)).ravel())
+    error = (cross @ weights).reshape(-1, 2) + Y.mean(0) - Y[:20]
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-6)
+    assert found["rmse"] < 2
 
 
 def test_stochastic_gradients_do_not_diverge_by_a_short_last_batch():
@@ -278,7 +315,7 @@ def test_bad_options_are_one_sentence(options, words):
             20_000,
             {"solver": "cg"},
             None,
-            "20,000 features need 5 matrices of 20,000 × 20,000; the limit is 7,071. Use features=7071 or task.solver=sgd",
+            "5 matrices of 20,000 × 20,000; the limit is 7,071. Use features=7071 or task.solver=sgd",
         ),
         (
             "exact",

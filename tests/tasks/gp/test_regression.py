@@ -14,9 +14,12 @@ from rfbench.results.rows import read_rows
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
+from rfbench.tasks.base import Measure
 from rfbench.tasks.baseline import BASELINES, baseline
+from rfbench.tasks.gp.posterior import Model
+from rfbench.tasks.gp.process import exact_process
 from rfbench.tasks.gp.regression import GRID, least_loss
-from rfbench.tasks.rows import Centred
+from rfbench.tasks.rows import Centred, Held
 from rfbench.tasks.scores import RegressionScores, kl, negative_log_likelihood
 
 
@@ -83,6 +86,57 @@ def test_the_grid_is_refitting_for_every_noise(made):
         assert least_loss(draw, Centred(made.train, 30.0), 2.5, GRID, 7, engine) == GRID[np.argmin(losses)]
 
 
+def test_held_out_rows_are_not_trained_on():
+    """Noise with more features than rows: a fit that had seen the held-out rows would predict them best."""
+    rng = np.random.default_rng(0)
+    split = dataset(rng.standard_normal((60, 4)), rng.standard_normal(60))
+    draw = baseline(make_kernel("gaussian", 1, length_scale=0.5), 4, 0, np.float64, "", (100, 100))
+    rest, held_out = split.train.divided(0.1, rng_for(7, "gpr", "validation"))
+    X_out, y_out = next(iter(held_out.blocks()))
+
+    def best(part):
+        X, y = next(iter(part.blocks()))
+        Phi, Psi = draw.features(X), draw.features(X_out)
+        losses = []
+        for noise in GRID:
+            inverse = np.linalg.inv(Phi.T @ Phi + noise * np.eye(100))
+            variance = noise * (Psi @ inverse * Psi).sum(1)
+            losses.append(negative_log_likelihood(y_out, Psi @ inverse @ Phi.T @ y, variance + noise).mean())
+        return GRID[np.argmin(losses)]
+
+    with Local(2).running() as engine:
+        found = least_loss(draw, Centred(split.train, 0.0), 1.0, GRID, 7, engine)
+    assert found == best(rest) > 10 * best(split.train)
+
+
+def test_what_is_cached_depends_on_the_signal_and_the_test_rows(made, monkeypatch, tmp_path):
+    """In one cache, two signals and two sets of test rows give what each gives in an empty cache."""
+    kernel, (X, y) = make_kernel("gaussian", 1, length_scale=2.0), next(iter(made.train.blocks()))
+    new = next(iter(made.test.blocks()))[0]
+
+    def process(signal, X_test, cache):
+        monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / cache))
+        model = Model(np.array([[4.0]]), np.ones((1, 1)), signal)
+        with Local(1).running() as engine:
+            chosen = Measure("noise_variance", 0.25)
+            found = exact_process(kernel, [Held(X, y - 30)], X_test, model, np.zeros(1), chosen, engine)
+        return found.mean
+
+    base = process(1.0, new[:20], "shared")
+    for number, other in enumerate([(0.01, new[:20]), (1.0, new[20:40])]):
+        found = process(*other, "shared")
+        assert np.abs(found - base).max() > 0.01
+        np.testing.assert_array_equal(found, process(*other, f"empty {number}"))
+
+
+def test_the_cached_noise_depends_on_the_signal(made, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    few, many = (run("gpr", made, "rff", 16, signal=signal)[1]["noise_variance"] for signal in (1e-4, 10.0))
+    assert few > 2 * many
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "empty"))
+    assert run("gpr", made, "rff", 16, signal=10.0)[1]["noise_variance"] == many
+
+
 def test_the_chosen_noise_is_that_of_the_data():
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((900, 2))
@@ -97,8 +151,9 @@ def test_every_kernel_has_a_baseline_of_its_own(digits):
         features = baseline(kernel, 64, 0, np.float64, "").features
         assert type(features) is type(make_sketch(sketch, kernel).sample(64, 320, np.random.default_rng(0), np.float64))
     narrow = make_kernel("polynomial_sphere", 3, a=1.5)
+    assert [baseline(narrow, d, 0, np.float64, "").D for d in (2, 13, 300)] == [64, 80, 1024]  # five to a padded column
     assert baseline(narrow, 64, 0, np.float64, "").D == 320
-    with pytest.raises(ValueError, match="no baseline sketch that could choose task.noise; give a number"):
+    with pytest.raises(ValueError, match=r"no baseline sketch that could choose task\.noise; give a number"):
         baseline(type("Other", (), {"name": "other"})(), 64, 0, np.float64, "task.noise")
 
 

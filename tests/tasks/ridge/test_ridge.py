@@ -95,6 +95,29 @@ def test_conjugate_gradients_take_the_penalty_of_some_rows():
     assert found.alpha * 90 / 30 == pytest.approx(GRID[found.losses.argmin()])
 
 
+def test_held_out_rows_depend_on_the_seed():
+    phi, losses = features(60, "real"), []
+    for seed in (0, 1):
+        rest, held_out = NUMBER_SPLIT.train.divided(0.1, rng_for(seed, "ridge", "validation"))
+        (A, a), (B, b) = next(rest.blocks()), next(held_out.blocks())
+        models = [Ridge(alpha * len(A), fit_intercept=False).fit(phi(A), a) for alpha in GRID[4:]]
+        losses.append(fitted(phi, "cholesky", alpha=None, seed=seed)[1].losses)
+        wanted = [np.sqrt(np.mean((model.predict(phi(B)) - b) ** 2)) for model in models]
+        np.testing.assert_allclose(losses[seed][4:], wanted, rtol=1e-5)
+    assert np.abs(losses[0] / losses[1] - 1).min() > 0.01
+
+
+@pytest.mark.parametrize(("y", "classes"), [(NUMBERS, None), (CLASS, 3)])
+def test_targets_are_centred_by_the_mean_of_the_training_rows(y, classes):
+    """The test rows have another mean."""
+    test = NUMBERS[:25] + 100 if classes is None else np.zeros(25, int)
+    data = Dataset("made", InMemory(np.r_[X, NEW]), InMemory(np.r_[y, test]), classes, 90)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    with Local(1).running() as engine:
+        fit = make_task("ridge").reference(split, KERNEL, 0, engine)
+    np.testing.assert_allclose(fit.shift, (2 * np.eye(3)[y] - 1 if classes else y).mean(0))
+
+
 @pytest.mark.parametrize("solver", ["cholesky", "dual"])
 def test_alpha_is_that_of_least_error_on_held_out_rows(solver):
     phi, train = features(60, "real"), CLASS_SPLIT.train
