@@ -84,9 +84,9 @@ def test_merging_with_an_empty_pass_changes_nothing(first):
 def test_blocks_of_paired_rows_give_the_same_kernel_matrix():
     phi, X = features(150, "complex"), np.random.default_rng(0).standard_normal((90, 6))
     with Local(2).running() as engine:
-        whole, parts = kernel_matrix(phi, X, engine), kernel_matrix(phi, X, engine, size=20)
-    np.testing.assert_allclose(np.triu(parts), np.triu(whole), rtol=1e-12)
-    np.testing.assert_allclose(np.triu(whole), np.triu(phi(X) @ phi(X).conj().T), rtol=1e-12)
+        full, parts = kernel_matrix(phi, X, engine), kernel_matrix(phi, X, engine, size=20)
+    np.testing.assert_allclose(np.triu(parts), np.triu(full), rtol=1e-12)
+    np.testing.assert_allclose(np.triu(full), np.triu(phi(X) @ phi(X).conj().T), rtol=1e-12)
 
 
 def test_a_pickled_draw_leaves_its_map_behind():

@@ -26,7 +26,7 @@ def dataset(classes, n=400):
 
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["2 classes", "3 classes"])
-def made(request):
+def split(request):
     return dataset(request.param)
 
 
@@ -61,10 +61,10 @@ def test_a_class_without_rows_does_no_harm():
     assert np.isfinite(shift).all()
 
 
-def test_measures_are_a_direct_fit_of_every_class(made):
-    classes = made.train.part.dataset.classes
-    reference, found = run("gpc", made, "rff", 32, alpha=0.02, samples=4000)
-    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (made.train, made.test))
+def test_measures_are_a_direct_fit_of_every_class(split):
+    classes = split.train.part.dataset.classes
+    reference, found = run("gpc", split, "rff", 32, alpha=0.02, samples=4000)
+    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (split.train, split.test))
     labels, noise = transformed(y, classes, 0.02)
     centred = labels - reference.shift
     signal = np.mean(centred**2)
@@ -127,14 +127,14 @@ def test_bins_of_the_calibration_error_are_not_rounded():
     assert scores.calibration_error == pytest.approx(abs(0.61 + 0.65 - 1) / 2)
 
 
-def test_the_exact_sketch_does_not_diverge(made):
-    _, found = run("gpc", made, "exact", 0, alpha=0.01, reference_rows=150)
+def test_the_exact_sketch_does_not_diverge(split):
+    _, found = run("gpc", split, "exact", 0, alpha=0.01, reference_rows=150)
     assert abs(found["kl"]) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["rff", "complex_rff"])
-def test_divergence_falls_as_features_grow(made, name):
-    kls = [run("gpc", made, name, D, reference_rows=300, alpha=0.01)[1]["kl"] for D in (16, 128, 1024)]
+def test_divergence_falls_as_features_grow(split, name):
+    kls = [run("gpc", split, name, D, reference_rows=300, alpha=0.01)[1]["kl"] for D in (16, 128, 1024)]
     assert kls[0] > 3 * kls[1] > 9 * kls[2] > 0
 
 
@@ -159,11 +159,11 @@ def counts_of(split):
     return np.bincount(np.concatenate([y for _, y in split.train.blocks()]))
 
 
-def test_the_chosen_alpha_has_the_least_loss(made):
-    auto = run("gpc", made, "rff", 64)[0].model.W
-    rest, held_out = made.train.divided(0.1, rng_for(0, "gpc", "validation"))
+def test_the_chosen_alpha_has_the_least_loss(split):
+    auto = run("gpc", split, "rff", 64)[0].model.W
+    rest, held_out = split.train.divided(0.1, rng_for(0, "gpc", "validation"))
     assert len(rest) == 324
-    draw, counts = baseline(make_kernel("gaussian", 1, length_scale=2.0), 4, 0, np.float64, ""), counts_of(made)
+    draw, counts = baseline(make_kernel("gaussian", 1, length_scale=2.0), 4, 0, np.float64, ""), counts_of(split)
     alpha = 10.0 ** (np.argmin(losses_of(draw, rest, held_out, counts)) - 5)
     np.testing.assert_allclose(auto, dirichlet(counts, alpha, "label_variance")[0].W)
 
@@ -192,9 +192,10 @@ def test_the_cached_alpha_depends_on_the_signal(monkeypatch, tmp_path):
     assert run("gpc", split, "rff", 16, signal=1000.0)[1]["alpha"] == found[1]
 
 
-def test_workers_change_no_measure(made):
+def test_workers_change_no_measure(split):
     one, four = (
-        without_times(run("gpc", made, "complex_rff", 100, workers=workers, reference_rows=80)[1]) for workers in (1, 4)
+        without_times(run("gpc", split, "complex_rff", 100, workers=workers, reference_rows=80)[1])
+        for workers in (1, 4)
     )
     assert one == four
 

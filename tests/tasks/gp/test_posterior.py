@@ -139,8 +139,8 @@ def test_real_features_in_a_complex_type_are_the_same():
 
 
 def test_features_in_parts_are_the_same():
-    whole, parts = features(200, "complex"), Fixed(features(200, "complex").W, 3)
-    np.testing.assert_allclose(posterior(parts)[1:], posterior(whole)[1:], rtol=1e-9)
+    full, parts = features(200, "complex"), Fixed(features(200, "complex").W, 3)
+    np.testing.assert_allclose(posterior(parts)[1:], posterior(full)[1:], rtol=1e-9)
 
 
 @pytest.mark.parametrize("D", [40, 600, 1100])

@@ -86,7 +86,7 @@ def test_the_likelihood_is_an_expectation():
 
 
 def test_every_batch_stands_for_all_rows_and_has_its_own_draws(monkeypatch):
-    """Of 250 training rows in batches of 100 the last has 50, each of which stands for five."""
+    """The last batch of 250 rows in batches of 100 has 50 rows, each of which stands for five."""
     rng = np.random.default_rng(0)
     data = Dataset("made", InMemory(rng.standard_normal((260, 5))), InMemory(rng.integers(0, C, 260)), C, 250)
     split = prepared_split(data, Preparation(()), 0, np.float64)
