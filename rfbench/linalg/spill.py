@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from errno import ENOSPC
 from math import prod
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, TypeVar
@@ -42,7 +43,9 @@ class Spill:
         if self.held is not None:
             np.copyto(self.held[start : start + values.size].reshape(values.shape), values, "same_kind")
         elif self.file:
-            os.pwrite(self.file.fileno(), np.ascontiguousarray(values, self.dtype).data, start * self.dtype.itemsize)
+            content = np.ascontiguousarray(values, self.dtype)
+            if os.pwrite(self.file.fileno(), content.data, start * self.dtype.itemsize) < content.nbytes:
+                raise OSError(ENOSPC, f"the disk is full; set TMPDIR to a place with more space than {gettempdir()}")
 
     def read(self, start: int, shape: tuple[int, ...], buffer: Callable[[], Array]) -> Array:
         """The numbers themselves if they are in memory, else a copy in the buffer."""

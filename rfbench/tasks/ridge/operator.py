@@ -175,13 +175,13 @@ class OperatorFit:
         if self.solver == "sgd":
             assert self.alpha is not None
             W = descend(features, M, self.rows, self.alpha * self.scale, self.epochs, rng)
-            return FeaturePredictor(features, W), self.alpha
+            return FeaturePredictor(features, W, double=True), self.alpha
         if self.solver != "cg" and len(self.rows) * each < unknowns:
             return self._by_rows(features, M)
         iterative = self.solver == "cg" or (self.solver == "auto" and unknowns > MOST_DIAGONALISED)
         problem = FoldedProblem(M, self.sums(draw), self.scale, iterative)
         alpha = self._choose(problem, GRID[::2] if iterative else GRID)
-        return FeaturePredictor(features, next(problem.weights(np.array([alpha])))), alpha
+        return FeaturePredictor(features, next(problem.weights(np.array([alpha]))), double=True), alpha
 
     def sums(self, draw: Drawn) -> list[GramSums]:
         """One pass over the rows: the sums of every fold."""
@@ -204,7 +204,7 @@ class OperatorFit:
         problem = GramProblem(K, R, Y, self.folds, self.scale)
         alpha = self._choose(problem, GRID)
         coefficients = next(problem.coefficients(np.array([alpha])))
-        return FeaturePredictor(features, M.forward(M.adjoint(Phi.T @ coefficients))), alpha
+        return FeaturePredictor(features, M.forward(M.adjoint(Phi.T @ coefficients)), double=True), alpha
 
     def _choose(self, problem: FoldedProblem | GramProblem, grid: Array) -> float:
         """The α given, or the one with the least error on held-out folds."""

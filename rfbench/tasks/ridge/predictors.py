@@ -22,15 +22,16 @@ class Predictor(ABC):
 
 
 class FeaturePredictor(Predictor):
-    """x → Re Φ(x)ᵀW, W of shape (D, p)."""
+    """x → Re Φ(x)ᵀW, W of shape (D, p); the product is in the precision of the features, or in double."""
 
-    def __init__(self, features: FeatureMap, W: Array) -> None:
-        self.features, self.W = features, W
+    def __init__(self, features: FeatureMap, W: Array, double: bool = False) -> None:
+        self.features, self.W, self.double = features, W, double
 
     def __call__(self, X: Array, engine: Engine) -> Array:
         out, start = np.zeros((len(X), self.W.shape[1])), 0
         for part in self.features.parts():
-            W = self.W[start : start + part.D].astype(part.dtype)
+            W = self.W[start : start + part.D]
+            W = W if self.double else W.astype(part.dtype)
 
             def add(span: slice, part: FeatureMap = part, W: Array = W) -> None:
                 out[span] += (part(X[span]) @ W).real
