@@ -10,7 +10,8 @@ to predict the variance of ten classes at one row costs as much as to add ten ro
 """
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import blas
@@ -23,7 +24,8 @@ from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
-from rfbench.sketches import make_sketch
+from rfbench.sketches import FeatureMap, make_sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks import Task, Trial, make_task
 
 SKETCH, CLASSES, TEST = "ctr_tensorsrht", 10, 1000
@@ -34,6 +36,21 @@ OPTIONS = {
     "ridge": {"alpha": 1e-6},
     "kid": {"resamples": 1, "subsets": 0, "exact_rows": 0},
 }
+
+
+@dataclass(frozen=True)
+class DrawnTrial(Trial):
+    """A trial that draws its map once."""
+
+    @cached_property
+    def drawn(self) -> Draw:
+        return super().plan(0)
+
+    def plan(self, k: int) -> Draw:
+        return self.drawn
+
+    def draw(self, k: int) -> FeatureMap:
+        return self.drawn.features
 
 
 def split_of(task: str, n: int, d: int) -> Split:
@@ -74,8 +91,8 @@ def measure(n: int, d: int, D: int, turns: int) -> list[Row]:
     for name, options in OPTIONS.items():
         task, split, fits = make_task(name, **options), split_of(name, n, d), list[float]()
         with Local().running() as engine:
-            features = sketch.sample(d, D, np.random.default_rng(0))
-            trial = Trial(split, kernel, sketch, None, D, 0, lambda k, features=features: features, engine)
+            trial = DrawnTrial(split, kernel, sketch, d, D, 0, engine, name=SKETCH)
+            features = trial.draw(0)
             call = partial(measured, task, trial, task.reference(split, kernel, 0, engine), fits)
             floor = floor_of(name, n, d, D, engine)
             if name == "kid":

@@ -17,10 +17,11 @@ from timing import best_of
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.linalg.cholesky import factor
-from rfbench.linalg.gram import gram
-from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.linalg.gram import gram_sums
 from rfbench.sketches import make_sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks.gp.statistics import collect
+from rfbench.tasks.rows import Held
 
 CLASSES = 10
 
@@ -29,15 +30,13 @@ def measure(rows: int, d: int, D: int, sketch: str, turns: int) -> dict[str, flo
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, d), np.float32) / np.float32(np.sqrt(d))
     y, ones = rng.integers(0, CLASSES, rows), np.ones(rows)
-    features = make_sketch(sketch, make_kernel("polynomial", 3)).sample(d, D, rng)
-    groups = [lambda c=c: [(X[y == c], ones[y == c])] for c in range(CLASSES)]
-    Phi = features(X[: min(rows, 4096)])
+    draw = Draw(make_sketch(sketch, make_kernel("polynomial", 3)), d, D, 0, ("sketch", sketch), "float32")
+    groups = [Held(X[y == c], ones[y == c]) for c in range(CLASSES)]
+    Phi = draw.features(X[: min(rows, 4096)])
     accumulations: list[float] = []
 
     def accumulate() -> None:
-        watch = Stopwatch()
-        gram(features, [(X, ones)], engine, watch)
-        accumulations.append(watch["gram"])
+        accumulations.append(gram_sums(draw, Held(X, ones), engine).watch["gram"])
 
     def plain_syrk() -> None:
         with threadpool_limits(engine.workers):
@@ -50,13 +49,13 @@ def measure(rows: int, d: int, D: int, sketch: str, turns: int) -> dict[str, flo
 
     with Local().running() as engine:
         work = {
-            "one": lambda: collect(features, [lambda: [(X, ones)]], rows, engine, Stopwatch()),
-            "ten": lambda: collect(features, groups, rows, engine, Stopwatch()),
+            "one": lambda: collect(draw, [Held(X, ones)], engine),
+            "ten": lambda: collect(draw, groups, engine),
             "gram": accumulate,
             "syrk": plain_syrk,
         }
         seconds = best_of(turns, work)
-        A = gram(features, [(X[: 2 * D], ones[: 2 * D])], engine, Stopwatch())[0] + np.eye(D)
+        A = gram_sums(draw, Held(X[: 2 * D], ones[: 2 * D]), engine).G + np.eye(D)
         more = best_of(turns, {"tiles": lambda: factor(A.copy, engine), "lapack": plain_cholesky})
     return {
         "classes": seconds["ten"] / seconds["one"],

@@ -14,13 +14,14 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from rfbench.arrays import Array, diagonal
 from rfbench.blocks import spans
 from rfbench.engines import Engine
+from rfbench.linalg.spill import Panels
 from rfbench.linalg.tiles import TILE
 
-JITTERS = (0.0, 1e-12, 1e-10, 1e-8)  # of the mean of the diagonal
+JITTERS = (0.0, 1e-12, 1e-10, 1e-8)  # over the mean of the diagonal
 
 
 def factor(fill: Callable[[], Array], engine: Engine) -> tuple[Array, float]:
-    """(U, what had to be added to the diagonal) of the matrix whose upper triangle `fill` makes, in its place."""
+    """(U, what was added to the diagonal) of the matrix whose upper triangle `fill` returns; U overwrites it."""
     for jitter in JITTERS:
         A = fill()
         entries = diagonal(A)
@@ -34,12 +35,12 @@ def factor(fill: Callable[[], Array], engine: Engine) -> tuple[Array, float]:
     ends = np.abs(eigvalsh(fill(), lower=False))[[0, -1]]
     condition = ends.max() / max(ends.min(), np.finfo(float).tiny)
     raise np.linalg.LinAlgError(
-        f"a matrix of {len(A)} rows cannot be factorised, its condition number is {condition:.2g}"
+        f"cannot factorise a {len(A):,} × {len(A):,} matrix: its condition number is {condition:.2g}"
     )
 
 
 def factor_in_place(A: Array, engine: Engine) -> None:
-    """Equation (1) in the upper triangle of A; what is below it stays."""
+    """Equation (1) in the upper triangle of A; the lower one is not touched."""
     for i in spans(len(A), TILE):
         above, columns = A[: i.start, i].conj().T, list(spans(len(A), TILE, i.start))
 
@@ -63,20 +64,19 @@ def solve_factored(U: Array, b: Array) -> Array:
 
 
 def inverse(U: Array) -> Array:
-    """Of one tile."""
+    """U⁻¹ of one tile."""
     return solve_triangular(U, np.eye(len(U), dtype=U.dtype), check_finite=False)
 
 
 class Norms:
     """v → vᵀ A⁻¹ v* = ‖w‖² with wU = vᵀ: no difference of large numbers."""
 
-    def __init__(self, U: Array) -> None:
-        self.U = U
-        self.tiles = [(tile, inverse(U[tile, tile])) for tile in spans(len(U), TILE)]
+    def __init__(self, U: Panels) -> None:
+        self.panels = [(j, panel[: j.start], inverse(panel[j.start :])) for j, panel in U]
 
     def __call__(self, V: Array) -> Array:
-        """Of every row of V."""
+        """The norm of every row of V."""
         W = np.empty_like(V, order="C")
-        for j, inverted in self.tiles:
-            W[:, j] = (V[:, j] - W[:, : j.start] @ self.U[: j.start, j]) @ inverted
+        for j, above, inverted in self.panels:
+            W[:, j] = (V[:, j] - W[:, : j.start] @ above) @ inverted
         return np.einsum("ij,ij->i", W, W.conj(), dtype=np.result_type(W, np.float64)).real

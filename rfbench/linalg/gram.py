@@ -1,27 +1,34 @@
-"""Gram matrices of features, from rows that are seen once: ΦᴴΦ of all features, ΦΦᴴ of all rows.
+"""Gram matrices of features: ΦᴴΦ of all features from one pass over the rows, ΦΦᴴ of all rows.
 
-A product of one block is in the precision of the features, the sum over blocks in double; so is a product of few
-features, which costs little and, in single precision, has negative eigenvalues that little noise does not hide.  Only
-tiles of the upper triangle are computed, each call of BLAS with one thread; blocks have fixed sizes and are summed in
-order.  So neither workers nor the blocks in which rows are read change a bit of ΦᴴΦ.
+The product of one block is in the precision of the features, the sum over blocks in double.  Few features are
+multiplied in double too: that costs little, and in single precision the matrix has negative eigenvalues that a small
+noise does not hide.  Only tiles of the upper triangle are computed, each by BLAS on one thread; blocks have fixed sizes
+and are added in order.  So neither the workers nor the blocks in which rows are read change a bit of ΦᴴΦ.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.blocks import regrouped, spans
-from rfbench.engines import Engine
+from rfbench.blocks import spans
+from rfbench.engines import Engine, Rows
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import TILE, products, tiles
 from rfbench.sketches import FeatureMap
 
-Blocks = Iterable[tuple[Array, Array]]  # (X, y)
-NUMBERS = 1 << 24  # of Φ held at once
-PAIRED = 1 << 27  # of Φ held at once of rows that are paired with others
-ROWS = 2048  # of a block: enough to hide the sums in double, few enough for sums of singles
+GRAM_ROWS = 2048  # of a block: enough to hide the sums in double, few enough for sums of singles
+GRAM_ENTRIES = 1 << 24  # of Φ of a block
+PAIR_ENTRIES = 1 << 27  # of Φ of a block of rows that is paired with all others
+
+
+class Drawn(Protocol):
+    """A feature map described by its draw: it can be pickled, and draws the same map in every process."""
+
+    @property
+    def features(self) -> FeatureMap: ...
 
 
 def wide(features: FeatureMap) -> np.dtype[Any]:
@@ -29,72 +36,118 @@ def wide(features: FeatureMap) -> np.dtype[Any]:
     return np.result_type(features.dtype, np.float64)
 
 
-def gram(features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> tuple[Array, Array]:
-    """ΦᴴΦ, its upper triangle, and Φᴴy."""
-    G = np.zeros((features.D, features.D), wide(features))
-    return G, add_gram(G, features, blocks, engine, watch)
+def block_rows(D: int, folds: int = 1) -> int:
+    """Rows of a block, a multiple of the number of folds."""
+    return folds * min(GRAM_ROWS, max(GRAM_ENTRIES // (folds * D), 1))
 
 
-def add_gram(G: Array, features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> Array:
-    """Add ΦᴴΦ to the upper triangle of a matrix; Φᴴy, of labels in one column or several."""
-    r: Any = np.zeros(features.D, wide(features))
-    for Phi, y in filled(features, blocks, engine, watch):
-        r = r if r.ndim == y.ndim else np.zeros((features.D, y.shape[1]), r.dtype)
-        Phi = Phi if features.D > TILE else Phi.astype(G.dtype, copy=False)
+class GramSums:
+    """n, the upper triangle of ΦᴴΦ, Φᴴy and Σ|y|² of some rows; y has one column or several."""
 
-        def add(ij: tuple[slice, slice], Phi: Array = Phi, y: Array = y, r: Array = r) -> None:
-            left = Phi[:, ij[0]].conj().T
-            G[ij] += left @ Phi[:, ij[1]]
-            if ij[0] == ij[1]:
-                r[ij[0]] += left @ y
+    def __init__(self, draw: Drawn) -> None:
+        self.draw, self.watch, self.n, self.squares = draw, Stopwatch(), 0, 0.0
+        D, dtype = draw.features.D, wide(draw.features)
+        self.G, self.R = np.zeros((D, D), dtype), np.zeros(D, dtype)
+        self.buffer = draw.features.empty(0)
 
-        with watch("gram"):
-            engine.run(add, tiles(features.D))
-    return r
+    def add(self, X: Array, y: Array, engine: Engine) -> None:
+        Phi = self.transformed(X, engine)
+        with self.watch("gram"):
+            few = Phi.shape[1] <= TILE
+            add_products([(self, Phi.astype(self.G.dtype, copy=False) if few else Phi, y)], engine)
+
+    def transformed(self, X: Array, engine: Engine) -> Array:
+        """Φ(X), until the next block."""
+        if len(self.buffer) < len(X):
+            self.buffer = self.draw.features.empty(len(X))
+        with self.watch("features"):
+            return engine.transform(self.draw.features, X, self.buffer[: len(X)])
+
+    def merge(self, other: Self) -> None:
+        if other.n:
+            self.G += other.G
+            self.R = self.R + other.R if self.n else other.R
+        self.n, self.squares = self.n + other.n, self.squares + other.squares
+        self.watch.add(other.watch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"buffer": self.buffer[:0].copy()}
 
 
-def filled(features: FeatureMap, blocks: Blocks, engine: Engine, watch: Stopwatch) -> Iterator[tuple[Array, Array]]:
-    """(Φ, y) of the same rows in blocks of one size, the last shorter, in a buffer that is used again."""
-    size = min(ROWS, max(NUMBERS // features.D, 1))
-    held = features.empty(size)
-    for X, y in regrouped(blocks, size):
-        with watch("features"):
-            Phi = engine.transform(features, X, held[: len(X)])
-        yield Phi, y
+class FoldedGramSums:
+    """The sums of each fold, all products in double; row i belongs to fold i modulo the number of folds.
+
+    That holds as long as every block but the last has a multiple of that many rows.
+    """
+
+    def __init__(self, draw: Drawn, folds: int) -> None:
+        self.folds = [GramSums(draw) for _ in range(folds)]
+
+    def add(self, X: Array, y: Array, engine: Engine) -> None:
+        m, first = len(self.folds), self.folds[0]
+        Phi = first.transformed(X, engine).astype(first.G.dtype, copy=False)
+        with first.watch("gram"):
+            add_products([(sums, Phi[k::m], y[k::m]) for k, sums in enumerate(self.folds)], engine)
+
+    def merge(self, other: Self) -> None:
+        for ours, theirs in zip(self.folds, other.folds, strict=True):
+            ours.merge(theirs)
 
 
-def kernel_matrix(features: FeatureMap, X: Array, engine: Engine) -> Array:
-    """K̂ of all pairs of rows, its upper triangle; features that are too many to be held are computed again."""
+def add_products(parts: Sequence[tuple[GramSums, Array, Array]], engine: Engine) -> None:
+    """Add rows, given by their features and targets, to each of the sums."""
+    for sums, Phi, y in parts:
+        if sums.R.ndim != y.ndim:  # before the first row the number of columns is not known
+            sums.R = np.zeros((Phi.shape[1], *y.shape[1:]), sums.R.dtype)
+        sums.n += len(y)
+        sums.squares += float(np.vdot(y, y).real)
+
+    def add(item: tuple[tuple[GramSums, Array, Array], tuple[slice, slice]]) -> None:
+        (sums, Phi, y), (i, j) = item
+        left = Phi[:, i].conj().T
+        sums.G[i, j] += left @ Phi[:, j]
+        if i == j:
+            sums.R[i] += left @ y
+
+    engine.run(add, ((part, ij) for part in parts for ij in tiles(part[1].shape[1])))
+
+
+def gram_sums(draw: Drawn, rows: Rows, engine: Engine, size: int | None = None, what: str = "rows") -> GramSums:
+    """One pass over the rows, in blocks of `size`."""
+    return engine.accumulate(partial(GramSums, draw), rows, size or block_rows(draw.features.D), what)
+
+
+def kernel_matrix(features: FeatureMap, X: Array, engine: Engine, size: int | None = None) -> Array:
+    """K̂ of all pairs of rows, its upper triangle; features of more than `size` rows are computed several times."""
     K = np.zeros((len(X), len(X)), wide(features))
     for part in features.parts():
-        blocks = list(spans(len(X), max(PAIRED // part.D, TILE)))
+        blocks = list(spans(len(X), size or max(PAIR_ENTRIES // part.D, TILE)))
         for number, rows in enumerate(blocks):
             Phi = doubles(part, X[rows], engine)
             for i, j, tile in products(part, Phi, engine):
                 K[rows, rows][i, j] += tile
             for others in blocks[number + 1 :]:
-                Psi = doubles(part, X[others], engine)
-                add_products(K[rows, others], part, Phi, Psi, engine)
+                add_pairs(K[rows, others], part, Phi, doubles(part, X[others], engine), engine)
     return K
 
 
-def add_products(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine: Engine) -> None:
+def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Engine) -> tuple[Array, Array]:
+    """k̂ of all rows of X with all rows of Y, and of each row of X with itself."""
+    K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))
+    for part in features.parts():
+        Phi, Psi = doubles(part, X, engine), doubles(part, Y, engine)
+        diagonal += part.paired(Phi, Phi)[:, 0].real
+        add_pairs(K, part, Phi, Psi, engine)
+    return K, diagonal
+
+
+def add_pairs(K: Array, features: FeatureMap, Phi: Array, Psi: Array, engine: Engine) -> None:
     """Add k̂ of all pairs, from their features, to K."""
 
     def add(span: slice) -> None:
         K[span] += features.product(Phi[span], Psi)
 
     engine.run(add, spans(len(Phi), TILE))
-
-
-def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Engine) -> tuple[Array, Array]:
-    """k̂ of all rows of X with all of Y, and of those of X with themselves."""
-    K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))
-    for part in features.parts():
-        Phi, Psi = doubles(part, X, engine), doubles(part, Y, engine)
-        diagonal += part.paired(Phi, Phi)[:, 0].real
-        add_products(K, part, Phi, Psi, engine)
-    return K, diagonal
 
 
 def doubles(features: FeatureMap, X: Array, engine: Engine) -> Array:

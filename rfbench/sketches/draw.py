@@ -1,6 +1,8 @@
 """One draw of a sketch by its recipe and seed: small, picklable, and the same feature map in every process."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from rfbench.seeds import rng_for
 from rfbench.sketches.base import FeatureMap, Sketch
@@ -19,3 +21,11 @@ class Draw:
 
     def __call__(self) -> FeatureMap:
         return self.sketch.sample(self.d, self.D, rng_for(self.seed, *self.names), self.dtype)
+
+    @cached_property
+    def features(self) -> FeatureMap:
+        """The map, drawn once in each process."""
+        return self()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "features"}

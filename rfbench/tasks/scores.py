@@ -4,8 +4,8 @@
     MNLL = mean −log p(class of the row)                                                                 (2)
     KL(approx‖exact) = ½ (r − 1 − log r + (μₑ − μₐ)²/σₑ²),      r = σₐ²/σₑ²                             (3)
 
-(1) is for numbers, (2) for classes.  (3) is what Wacker 2022, Eq. B.23 means, where ratio and logarithm are
-exchanged; it is of f, without the noise.
+(1) is for numbers, (2) for classes.  (3) is the divergence of f, without the noise; Wacker 2022, Eq. B.23 exchanges the
+ratio and the logarithm by mistake.
 """
 
 from collections.abc import Iterator
@@ -20,15 +20,15 @@ BINS = 15  # of the calibration error
 
 
 def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
-    """Equation (1) of every row; variance is that of y."""
+    """Equation (1) of every row; the variance is that of y."""
     return 0.5 * (np.log(2 * np.pi * variance) + (y - mean) ** 2 / variance)
 
 
 def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -> Array:
-    """Equation (3) of every number; infinite where the estimate has no variance."""
+    """Equation (3), element by element; infinite where the estimate has no variance."""
     if variance.min() < 0 or exact_variance.min() <= 0:
         raise ArithmeticError(
-            "a posterior variance is not above zero, so kl is not defined; use dtype=float64 or a larger task.noise"
+            "a posterior variance is not above zero, so kl is undefined; use dtype=float64 or a larger task.noise"
         )
     r = variance / exact_variance
     with np.errstate(divide="ignore"):
@@ -36,15 +36,15 @@ def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -
 
 
 @dataclass
-class Scores:
-    """Of numbers."""
+class RegressionScores:
+    """Running scores of a regression."""
 
     labels: Moments = field(default_factory=Moments)
     squares: float = 0.0
     losses: float = 0.0
 
     def add(self, y: Array, mean: Array, variance: Array) -> None:
-        """Variance is that of y."""
+        """Add test rows; the variance is that of y."""
         self.labels.add(y)
         self.squares += float(np.sum((y - mean) ** 2))
         self.losses += float(np.sum(negative_log_likelihood(y, mean, variance)))
@@ -65,7 +65,7 @@ class Scores:
 
 @dataclass
 class Errors:
-    """Of several outputs, where the largest one is the class."""
+    """Running errors of several outputs; the largest one predicts the class."""
 
     targets: Moments = field(default_factory=Moments)
     squares: float = 0.0
@@ -77,7 +77,7 @@ class Errors:
         self.wrong += int(np.sum(predicted.argmax(1) != targets.argmax(1)))
 
     def measures(self, classes: int | None) -> Iterator[tuple[str, float]]:
-        """The first is what is to be small."""
+        """(name, value); the first is the one to minimise."""
         if classes is not None:
             yield "error", self.wrong / self.targets.n
         yield "rmse", float(np.sqrt(self.squares / (self.targets.n * np.size(self.targets.mean))))
@@ -86,21 +86,21 @@ class Errors:
 
 @dataclass
 class ClassScores:
-    """Of classes, from the logarithms of their probabilities."""
+    """Running scores of a classification, from the logarithms of the class probabilities."""
 
     n: int = 0
     wrong: int = 0
     losses: float = 0.0
-    bins: Array = field(default_factory=lambda: np.zeros((2, BINS)))  # Σ probability of the answer, Σ right answers
+    bins: Array = field(default_factory=lambda: np.zeros((2, BINS)))  # Σ probability of the answer, Σ correct
 
     def add(self, y: Array, log_p: Array) -> None:
         answer = log_p.argmax(1)
-        right, p = answer == y, np.exp(log_p.max(1))
+        correct, p = answer == y, np.exp(log_p.max(1))
         self.n += len(y)
-        self.wrong += int(np.sum(~right))
+        self.wrong += int(np.sum(~correct))
         self.losses -= float(np.sum(log_p[np.arange(len(y)), y]))
         place = np.minimum((p * BINS).astype(int), BINS - 1)
-        for total, weights in zip(self.bins, (p, right), strict=True):
+        for total, weights in zip(self.bins, (p, correct), strict=True):
             total += np.bincount(place, weights, BINS)
 
     @property
@@ -113,5 +113,5 @@ class ClassScores:
 
     @property
     def calibration_error(self) -> float:
-        """Mean distance of the probability of the answer from how often it is right, over bins of it [Guo 2017]."""
+        """Mean distance between the probability of the answer and its accuracy, over bins [Guo et al. 2017]."""
         return float(np.abs(self.bins[0] - self.bins[1]).sum() / self.n)

@@ -1,9 +1,9 @@
-"""Regression and classification with several outputs: vector fields, tasks that resemble each other, classes.
+"""Regression and classification with several outputs: vector fields, related tasks, classes.
 
-Operator-valued sketches and kernels couple the outputs; with those of scalar kernels each output is on its own.  A
-class is a unit vector, and the largest output is predicted.  Targets are centred.  Where there are at most `exact_rows`
-training rows the exact kernel is fitted too, with an α of its own.  `kernel.length_scale=validation` is that with which
-the exact kernel errs least on folds of some training rows, left out in turn.
+Operator-valued sketches and kernels couple the outputs; with scalar kernels each output is learned alone.  A class is a
+unit vector, and the largest output predicts the class.  Targets are centred.  With at most `exact_rows` training rows
+the exact kernel is fitted too, with an α of its own.  `kernel.length_scale=validation` takes the length scale with
+which the exact kernel errs least on folds of some training rows, held out in turn.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,26 +17,27 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
+from rfbench.linalg.tiles import MOST_GRAM_ROWS
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
 from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.base import Measure, Task, Trial
-from rfbench.tasks.ridge.operator import Dual, exact
-from rfbench.tasks.ridge.operator_fit import GRID, MOST_ROWS, Fit, Fitted
+from rfbench.tasks.ridge.operator import GRID, FittedField, GramProblem, OperatorFit, exact_gram
+from rfbench.tasks.rows import Targets
 from rfbench.tasks.scores import Errors
 
 SOLVERS = ("auto", "direct", "cg", "sgd")
-SAMPLE = 1000  # rows from which the mean of the targets is taken
-CHOOSING = 300  # rows from which a length scale is chosen
-OF_EXACT = ("error", "rmse", "fit_seconds")
+MEAN_ROWS = 1000  # of which the mean of the targets is taken
+LENGTH_SCALE_ROWS = 300  # of which a length scale is chosen
+OF_EXACT = ("error", "rmse", "fit_seconds")  # measures of the exact kernel
 ARROWS = ("x0", "x1", "field0", "field1", "predicted0", "predicted1")
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ExactField:
     """What all sketches share, and the errors of the exact kernel."""
 
-    fit: Fit
+    fit: OperatorFit
     measures: list[Measure]
 
 
@@ -59,26 +60,28 @@ class VectorField(Task):
         require(good, "task.alpha", "auto or a number above 0", self.alpha)
         require(self.folds >= 2, "task.folds", "at least 2", self.folds)
         require(self.epochs >= 1, "task.epochs", "at least 1", self.epochs)
-        require(0 <= self.exact_rows <= MOST_ROWS, "task.exact_rows", f"from 0 to {MOST_ROWS}", self.exact_rows)
+        require(
+            0 <= self.exact_rows <= MOST_GRAM_ROWS, "task.exact_rows", f"from 0 to {MOST_GRAM_ROWS}", self.exact_rows
+        )
         require(0 <= self.arrows <= 1000, "task.arrows", "from 0 to 1000", self.arrows)
         if self.solver not in SOLVERS:
-            raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
+            raise InputError(f"unknown task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         if not kernel.open:
             return super().fit(kernel, train, seed, engine)
-        X, y = train.sample(CHOOSING, rng_for(seed, "kernel"))
+        X, y = train.sample(LENGTH_SCALE_ROWS, rng_for(seed, "kernel"))
         Y, losses = train.part.dataset.targets(y), []
         candidates = [one.fit_targets(Y) for one in kernel.candidates(X)]
         self._check(candidates[0], train, X, Y)
         with bar(len(candidates), "length scales") as shown:
             for one in candidates:
-                gram, R = exact(one, Y.shape[1])
+                gram, R = exact_gram(one, Y.shape[1])
                 K = gram(X, X)
-                problem = Dual(K, R, Y - Y.mean(0), self.folds, float(K.diagonal().mean())).thinned(2 * CHOOSING)
-                losses.append(problem.losses(GRID).min())
+                problem = GramProblem(K, R, Y - Y.mean(0), self.folds, float(K.diagonal().mean()))
+                losses.append(problem.thinned(2 * LENGTH_SCALE_ROWS).losses(GRID).min())
                 shown.update()
         return candidates[int(np.argmin(losses))]
 
@@ -94,27 +97,29 @@ class VectorField(Task):
         if len(train) < self.folds:
             raise InputError(f"task.folds={self.folds} needs as many training rows; there are {len(train)}")
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactField:
         train = split.train
-        X, y = train.sample(SAMPLE, rng_for(seed, "vector_field"))
+        X, y = train.sample(MEAN_ROWS, rng_for(seed, "vector_field"))
         Y = train.part.dataset.targets(y)
         self._check(kernel, train, X, Y)
         scale = float(np.mean([kernel.gram(x[None], x[None]).diagonal().mean() for x in X[:100]]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        fit = Fit(train, Y.mean(0), scale, engine, alpha, self.folds, self.solver, self.epochs)
+        rows = Targets(train, Y.mean(0))
+        fit = OperatorFit(rows, scale, engine, alpha, self.folds, self.solver, self.epochs)
         measures: list[Measure] = []
-        if len(train) <= self.exact_rows and fit.gram_rows(kernel) <= MOST_ROWS:
-            found, _ = errors(lambda: fit.exact(kernel), split.test, fit.shift)
+        if len(train) <= self.exact_rows and fit.gram_rows(kernel) <= MOST_GRAM_ROWS:
+            found, _ = errors(lambda: fit.exact(kernel), split.test, fit)
             measures = [m._replace(metric=f"exact_{m.metric}") for m in found if m.metric in OF_EXACT]
-        return Reference(fit, measures)
+        return ExactField(fit, measures)
 
-    def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
-        fit, features, rng = reference.fit, trial.draw(0), rng_for(trial.seed, "vector_field", "sgd")
+    def measure(self, trial: Trial, reference: ExactField) -> Iterator[Measure]:
+        fit, draw, rng = reference.fit, trial.plan(0), rng_for(trial.seed, "vector_field", "sgd")
+        features = draw.features  # drawn before the clock starts
         if is_complex(features.dtype):
             raise InputError("task=vector_field needs real features, and those of this sketch are complex")
         without = isinstance(features, ExactMap)
         found, f = errors(
-            lambda: fit.exact(trial.kernel) if without else fit.features(features, rng), trial.split.test, fit.shift
+            lambda: fit.exact(trial.kernel) if without else fit.features(draw, rng), trial.split.test, fit
         )
         yield from found
         yield from () if without else reference.measures
@@ -122,15 +127,17 @@ class VectorField(Task):
             show_arrows(trial, f, self.arrows)
 
 
-def errors(fit: Callable[[], Fitted], test: Prepared, shift: Array) -> tuple[list[Measure], Callable[[Array], Array]]:
-    """The measures of a fit, and the function found."""
+def errors(
+    learn: Callable[[], FittedField], test: Prepared, fit: OperatorFit
+) -> tuple[list[Measure], Callable[[Array], Array]]:
+    """The measures of a fit, and the function learned."""
     dataset, sums = test.part.dataset, Errors()
     start = perf_counter()
-    centred, alpha = fit()
+    centred, alpha = learn()
     fitted = perf_counter()
 
     def f(X: Array) -> Array:
-        return centred(X) + shift
+        return centred(X, fit.engine) + fit.rows.shift
 
     for X, y in test.blocks():
         sums.add(f(X), dataset.targets(y))

@@ -1,15 +1,17 @@
 """Small Gaussian process problems for the tests of solvers and tasks."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
-from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.sketches import make_sketch
 from rfbench.sketches.base import FeatureMap
 from rfbench.tasks import make_task
 from rfbench.tasks.gp.posterior import Model
 from rfbench.tasks.gp.statistics import collect
+from rfbench.tasks.rows import Held
 from support.trial import make_trial, measured
 
 SIGNAL, NOISE = 2.5, 0.3
@@ -17,6 +19,13 @@ RNG = np.random.default_rng(0)
 X, X_NEW = RNG.standard_normal((90, 6)), RNG.standard_normal((25, 6))
 Y = X @ RNG.standard_normal(6) + np.sin(3 * X[:, 0]) + 0.5 * RNG.standard_normal(90)
 REGRESSION = Model(np.array([[1 / NOISE]]), np.ones((1, 1)), SIGNAL)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A feature map in place of the draw of one."""
+
+    features: FeatureMap
 
 
 class Fixed(FeatureMap):
@@ -43,17 +52,12 @@ def features(D, kind):
     return Fixed(W + 1j * rng.standard_normal((6, D)) if kind == "complex" else W)
 
 
-def posterior(features, X=X, y=Y, model=REGRESSION, group=None, new=X_NEW, workers=2, blocks=1, **options):
-    """(mean, variance) at new rows, of rows in groups, read in so many blocks."""
+def posterior(features, X=X, y=Y, model=REGRESSION, group=None, new=X_NEW, workers=2, **options):
+    """(class, mean, variance) at new rows, of rows in groups."""
     group = np.zeros(len(X), int) if group is None else group
-
-    def pieces(g):
-        return zip(np.array_split(X[group == g], blocks), np.array_split(y[group == g], blocks), strict=True)
-
-    groups = [lambda g=g: pieces(g) for g in range(model.W.shape[1])]
+    groups = [Held(X[group == g], y[group == g]) for g in range(model.W.shape[1])]
     with Local(workers, **options).running() as engine:
-        watch = Stopwatch()
-        fitted = collect(features, groups, len(X), engine, watch).posterior(model, engine, watch)
+        fitted = collect(Given(features), groups, engine).posterior(model, engine)
         return type(fitted), *fitted(new, engine)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.answers import one_line
+from support.gp import Given
 from support.trial import make_trial, measured
 
 from rfbench.checks import InputError
@@ -14,9 +15,9 @@ from rfbench.kernels import make_kernel
 from rfbench.results.recorder import Recorder
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
-from rfbench.tasks.ridge.operator import Dual, Primal
-from rfbench.tasks.ridge.operator_fit import GRID, Fit
-from rfbench.tasks.ridge.sums import sums
+from rfbench.tasks.ridge.operator import GRID, FoldedProblem, GramProblem, OperatorFit
+from rfbench.tasks.ridge.stochastic import descend
+from rfbench.tasks.rows import Held, Targets
 from rfbench.tasks.vector_field import ARROWS
 
 N, ALPHA = 60, 1e-3
@@ -43,12 +44,19 @@ def features_of(kernel, D, seed=1):
     return make_sketch(f"orff_{kernel.name}", kernel).sample(2, D, np.random.default_rng(seed), np.float64)
 
 
-def fitted(kernel, D=None, alpha=ALPHA, solver="auto", workers=2, scale=1.0, **options):
-    """f of NEW, with D features or exactly; λ = ALPHA n."""
+def fit_of(engine, shift=(0.0, 0.0), scale=1.0, alpha=ALPHA, folds=5, solver="auto", epochs=1):
+    return OperatorFit(Targets(train_rows(), np.array(shift)), scale, engine, alpha, folds, solver, epochs)
+
+
+def fitted(kernel, D=None, workers=2, **options):
+    """f of NEW, with D features or exactly, and α; λ = α n."""
     with Local(workers).running() as engine:
-        fit = Fit(train_rows(), np.zeros(2), scale, engine, alpha, 5, solver, options.pop("epochs", 1))
-        f, alpha = fit.features(features_of(kernel, D), np.random.default_rng(0)) if D else fit.exact(kernel)
-        return f(NEW), alpha
+        fit = fit_of(engine, **options)
+        if D:
+            f, alpha = fit.features(Given(features_of(kernel, D)), np.random.default_rng(0))
+        else:
+            f, alpha = fit.exact(kernel)
+        return f(NEW, engine), alpha
 
 
 def dense(kernel, D=None, alpha=ALPHA):
@@ -79,6 +87,42 @@ def test_stochastic_gradients_come_near(name):
     assert np.linalg.norm(found - wanted) < 0.02 * np.linalg.norm(wanted)
 
 
+def test_iterates_of_the_second_half_of_the_epochs_are_averaged():
+    """Four epochs of one batch, by hand."""
+    features, rng = features_of(KERNELS["low_rank"], 20), np.random.default_rng(0)
+    M, penalty = features.coupling, 0.05
+    found = descend(features, M, Held(X, Y), penalty, 4, rng)
+    Phi, B = features(X), M.B
+    # The largest eigenvalue of PᵀP/n is a product; the power iteration finds it from below.
+    step = 0.5 / (np.linalg.norm(Phi, 2) ** 2 / N * np.linalg.norm(B, 2) ** 2 + penalty)
+    theta, iterates = np.zeros(M.shape), []
+    for _ in range(4):
+        theta = theta - step * (Phi.T @ (Phi @ theta @ B.T - Y) @ B / N + penalty * theta)
+        iterates.append(theta)
+    wanted, all_of_them = (np.mean(some, axis=0) @ B.T for some in (iterates[2:], iterates))
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3 * np.abs(wanted).max())
+    assert np.linalg.norm(all_of_them - wanted) > 0.05 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("D", [0, 30])
+def test_targets_are_centred(D):
+    """Targets with a mean of 30, against the dense fit of the centred ones; with λ of this size centring matters."""
+    data = Dataset("made", InMemory(np.r_[X, NEW]), InMemory(np.r_[Y, Y[:20]] + 30), None, N)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    kernel = KERNELS["curl_free"]
+    task, sketch = make_task("vector_field", alpha=0.5), make_sketch("orff_curl_free" if D else "exact", kernel)
+    with Local(2).running() as engine:
+        trial = make_trial(split, kernel, sketch, D, engine)
+        found = measured(task, trial, task.reference(split, kernel, 0, engine))
+    features = trial.draw(0)
+    K, cross = (features.product(features(Z), features(X)) if D else kernel.gram(Z, X) for Z in (X, NEW))
+    scale = kernel.gram(X[:1], X[:1]).diagonal().mean()
+    weights = np.linalg.solve(K + 0.5 * scale * N * np.eye(2 * N), (Y - Y.mean(0)).ravel())
+    error = (cross @ weights).reshape(-1, 2) + Y.mean(0) - Y[:20]
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-6)
+    assert found["rmse"] < 2
+
+
 def test_stochastic_gradients_do_not_diverge_by_a_short_last_batch():
     """A batch of one row, with the step of the 256 before it, would give an error of thousands here."""
     data = load(FIELD | {"rows": 257}, data_dir=None, download=False)
@@ -93,8 +137,7 @@ def test_scalar_features_are_the_ridge_regression_of_scikit_learn():
         2, 30, np.random.default_rng(1), float
     )
     with Local(2).running() as engine:
-        fit = Fit(train_rows(), np.zeros(2), 1.0, engine, ALPHA, 5, "auto", 1)
-        found = fit.features(features, np.random.default_rng(0))[0](NEW)
+        found = fit_of(engine).features(Given(features), np.random.default_rng(0))[0](NEW, engine)
     model = Ridge(ALPHA * N, fit_intercept=False).fit(features(X), Y)
     np.testing.assert_allclose(found, model.predict(features(NEW)), atol=1e-8)
 
@@ -111,16 +154,15 @@ def test_cross_validation_is_the_loop_over_folds(kernel):
             error = Y.ravel()[out] - K[np.ix_(out, ~out)] @ np.linalg.solve(inner, Y.ravel()[~out])
             wanted[i] += error @ error
     with Local(2).running() as engine:
-        blocks = [(X[:20], Y[:20]), (X[20:], Y[20:])]  # whole turns of the four folds
-        found = sums(features, blocks, (N, 2), 4, engine)
-    np.testing.assert_allclose(Primal(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
-    np.testing.assert_allclose(Dual(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
+        found = fit_of(engine, folds=4).sums(Given(features))
+    np.testing.assert_allclose(FoldedProblem(features.coupling, found, 1.5, False).losses(alphas), wanted, rtol=1e-8)
+    np.testing.assert_allclose(GramProblem(K, np.eye(1), Y, 4, 1.5).losses(alphas), wanted, rtol=1e-8)
 
 
 @pytest.mark.parametrize("q", [1, 2])  # rows, or blocks of two outputs
 def test_a_thinned_problem_is_that_of_some_rows(q):
     K = np.arange(float(N * q) ** 2).reshape(N * q, N * q)
-    problem = Dual(K, np.eye(2 // q), Y, 4, 1.5)
+    problem = GramProblem(K, np.eye(2 // q), Y, 4, 1.5)
     assert problem.thinned(N * q).K.shape == K.shape
     thin = problem.thinned(25 * q)  # every third row
     np.testing.assert_array_equal(thin.Y, Y[::3])
@@ -138,7 +180,7 @@ def test_features_tend_to_the_exact_kernel(kernel):
 def fitted_of(kernel, D, seed):
     features = features_of(kernel, D, seed)
     with Local(1).running() as engine:
-        return Fit(train_rows(), np.zeros(2), 1.0, engine, 0.05, 5, "auto", 1).features(features, None)[0](NEW)
+        return fit_of(engine, alpha=0.05).features(Given(features), None)[0](NEW, engine)
 
 
 def jacobian(f, h=1e-5):
@@ -151,9 +193,9 @@ def test_learned_fields_have_no_curl_or_no_divergence(D):
     found = {}
     for name in ("curl_free", "div_free", "helmholtz"):
         with Local(1).running() as engine:
-            fit = Fit(train_rows(), Y.mean(0), 1.0, engine, None, 5, "auto", 1)
-            f = (fit.features(features_of(KERNELS[name], D), None) if D else fit.exact(KERNELS[name]))[0]
-            J = jacobian(f)
+            fit = fit_of(engine, Y.mean(0), alpha=None)
+            f, _ = fit.features(Given(features_of(KERNELS[name], D)), None) if D else fit.exact(KERNELS[name])
+            J = jacobian(lambda Z, f=f, engine=engine: f(Z, engine))
         curl, divergence = np.abs(J[:, 0, 1] - J[:, 1, 0]).max(), np.abs(J[:, 0, 0] + J[:, 1, 1]).max()
         found[name] = curl, divergence
     assert found["curl_free"][0] < 1e-6 < 0.1 < found["curl_free"][1]
@@ -271,8 +313,20 @@ def test_bad_options_are_one_sentence(options, words):
     [
         ("complex_rff", 20, {}, None, "needs real features"),
         ("rff", 20, {}, 3, "task.folds=5 needs as many training rows; there are 3"),
-        ("rff", 20_000, {"solver": "cg"}, None, "features=7071, or task.solver=sgd"),
-        ("exact", 0, {}, None, "a matrix of 12000 rows, and 10000 are the most; use a sketch, or train_rows=10000"),
+        (
+            "rff",
+            20_000,
+            {"solver": "cg"},
+            None,
+            "5 matrices of 20,000 × 20,000; the limit is 7,071. Use features=7071 or task.solver=sgd",
+        ),
+        (
+            "exact",
+            0,
+            {},
+            None,
+            "needs a 12,000 × 12,000 matrix; the limit is 10,000. Use another sketch or train_rows=10000",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused(sketch, D, options, rows, words):
@@ -288,7 +342,7 @@ def test_refusals_are_one_line(rfbench):
         rfbench(task, "sketch=orff_curl_free"), "64 outputs for 64 columns", "'digits' has 10", "orff_decomposable"
     )
     words = ("sketch=exact", "kernel=curl_free", "dataset=five_gaussians")
-    one_line(rfbench(task, *words), "a matrix of 20000 rows", "train_rows=5000")
+    one_line(rfbench(task, *words), "a 20,000 × 20,000 matrix", "train_rows=5000")
     one_line(rfbench("task=gpr", "sketch=rff", "dataset=five_gaussians"), "has 2; use task=vector_field")
     words = ("sketch=orff_curl_free", "kernel.length_scale=validation")
     one_line(rfbench(task, *words), "64 outputs for 64 columns")

@@ -1,4 +1,4 @@
-"""Hyperparameters of largest marginal likelihood.
+"""Hyperparameters of the largest marginal likelihood.
 
     log p(y) = −½ yᵀC⁻¹y − ½ log|C| − n/2 log 2π,      C = σ²K + σₙ²I                                    (1)
     ∂ log p / ∂θ = ½ tr((C⁻¹yyᵀC⁻¹ − C⁻¹) ∂C/∂θ)                                                         (2)
@@ -19,7 +19,7 @@ from rfbench.arrays import Array
 from rfbench.kernels.exponential import Scaled
 
 STARTS = (1.0, 0.1)  # times the median distance: likelihoods of short and of long length scales have their own maxima
-RANGE = np.log(1e6)  # how far from its start a hyperparameter may go, either way
+RANGE = np.log(1e6)  # how far a hyperparameter may move from its start, up or down
 
 
 class Hyperparameters(NamedTuple):
@@ -28,11 +28,11 @@ class Hyperparameters(NamedTuple):
     noise: float
 
 
-Given = tuple[float | None, float | None, float | None]  # None: to be found
+Given = tuple[float | None, float | None, float | None]  # None: maximised over
 
 
 def maximize(kernel: Scaled, X: Array, y: Array, given: Given) -> Hyperparameters:
-    """The hyperparameters that are not given, for centred labels, beside those that are."""
+    """All hyperparameters: those given, and the others of largest likelihood, for centred labels."""
     median, variance = sqrt(replace(kernel, length_scale="median").fit(X).l2), float(np.mean(y**2))
     free = [place for place, value in enumerate(given) if value is None]
     best = np.inf, np.zeros(3)
@@ -53,7 +53,7 @@ def maximize(kernel: Scaled, X: Array, y: Array, given: Given) -> Hyperparameter
 
 
 def negative_log_marginal(kernel: Scaled, X: Array, y: Array, theta: Array) -> tuple[float, Array]:
-    """Equations (1) and (2) at θ, both with the other sign."""
+    """Equations (1) and (2) at θ, both negated."""
     l, signal, noise = np.exp(theta).tolist()
     K, slope = replace(kernel, length_scale=l).gram_and_slope(X)
     C = signal * K
@@ -61,7 +61,7 @@ def negative_log_marginal(kernel: Scaled, X: Array, y: Array, theta: Array) -> t
     try:
         U = cholesky(C, check_finite=False)
     except np.linalg.LinAlgError:
-        return 1e25, np.zeros(3)  # the line search goes back
+        return 1e25, np.zeros(3)  # the line search backtracks
     inverse = dpotri(U)[0]
     inverse = np.triu(inverse) + np.triu(inverse, 1).T
     alpha = inverse @ y

@@ -1,25 +1,25 @@
-"""Posteriors of C Gaussian processes that share rows and features, real or complex, from one pass over the rows.
+"""Posteriors of C Gaussian processes that share rows and features, real or complex.
 
-Rows come in groups.  A row of group g has the label T_cg y for output c, with noise of variance 1/W_cg.  Where there
-are no more features than rows (primal), with k = σ² ⟨Φ, Φ⟩ and Φ_g the features of a group,
+Rows come in groups.  A row of group g has the label T_cg y for output c, with noise of variance 1/W_cg.  If there are
+no more features than rows (primal), with k = σ² ⟨Φ, Φ⟩ and Φ_g the features of a group,
 
     μ_c(x) = Φ(x)ᵀ A_c⁻¹ Σ_g W_cg T_cg Φ_gᴴ y_g,   σ_c²(x) = Φ(x)ᵀ A_c⁻¹ Φ(x)*,   A_c = I/σ² + Σ_g W_cg Φ_gᴴ Φ_g    (1)
 
-and where there are more (dual), or the kernel has no features, with t and w the labels and precisions of all rows,
+and if there are more (dual), or the kernel has no features, with t and w the labels and precisions of all rows,
 
     μ_c(x) = k̂(x)ᵀ B_c⁻¹ t_c,   σ_c²(x) = σ² (k̂(x, x) − k̂(x)ᵀ B_c⁻¹ k̂(x)*),   B_c = ΦΦᴴ + diag(1/σ²w_c)           (2)
 
-[Wacker 2022, Eq. B.14 to B.20; of complex means the real part, B.16].  Regression has one group and one output.  In
+[Wacker 2022, Eq. B.14 to B.20; the real part of complex means, B.16].  Regression has one group and one output.  In
 classification group g is class g and W_cg has two values in a row, w₁ where g = c and w₀ elsewhere, so that
 
     A_c = I/σ² + w₀ G + (w₁ − w₀) G_c,      G = Σ_g G_g,      G_g = Φ_gᴴ Φ_g,                                        (3)
 
-and the Gram matrices of all outputs cost as much as that of one.  Of the C matrices of each kind one is in use at a
-time; the others are on a shelf, which is a file if they are large.
+and the Gram matrices of all outputs cost as much as that of one.  Only one of the C matrices of each kind is in use at
+a time; the others are kept as triangles, in a file if they are large.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,47 +30,29 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.engines import Engine
 from rfbench.linalg.cholesky import Norms, factor, solve_factored
-from rfbench.linalg.gram import Blocks
-from rfbench.linalg.shelf import Shelf
+from rfbench.linalg.gram import cross_matrix
+from rfbench.linalg.spill import Triangles
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import TILE
 from rfbench.progress import bar
-
-Groups = Sequence[Callable[[], Blocks]]
+from rfbench.sketches import FeatureMap
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What is known of labels: W and T, (C, groups), and σ²."""
+    """Precisions W and labels T, (C, groups), and σ²."""
 
     W: Array
     T: Array
     signal: float
 
 
-class Posterior(ABC):
-    """Mean and variance of the C processes at new rows."""
-
-    jitter: float
-
-    @abstractmethod
-    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
-        """(n, C) each."""
-
-
-class Evidence(ABC):
-    """All that is kept of the training rows: enough for the posterior of any model."""
-
-    @abstractmethod
-    def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> Posterior: ...
-
-
 @dataclass(frozen=True, eq=False)
-class Factored:
-    """C systems, solved: their solutions and their Cholesky factors."""
+class SolvedSystems:
+    """C linear systems: their solutions and their Cholesky factors."""
 
     solutions: Array  # (C, size)
-    factors: Shelf
+    factors: Triangles
     jitter: float
 
     def __call__(self, V: Array, engine: Engine) -> tuple[Array, Array]:
@@ -91,10 +73,12 @@ class Factored:
         return mean, quadratic
 
 
-def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: Engine, watch: Stopwatch) -> Factored:
-    """Systems whose matrices `fill` makes one after the other; their factors are kept in the precision given."""
+def solve_systems(
+    fill: Callable[[int], Array], right: Array, dtype: Any, engine: Engine, watch: Stopwatch
+) -> SolvedSystems:
+    """Solve the systems whose matrices `fill` returns one after the other; keep their factors as `dtype`."""
     solutions, jitter = np.empty_like(right), 0.0
-    factors = Shelf(len(right), right.shape[1], dtype)
+    factors = Triangles(len(right), right.shape[1], dtype)
     with bar(len(right), "systems") as shown:
         for c, b in enumerate(right):
             with watch("factor"):
@@ -103,4 +87,52 @@ def solve_all(fill: Callable[[int], Array], right: Array, dtype: Any, engine: En
             with watch("keep"):
                 factors.put(c, U, engine)
             shown.update()
-    return Factored(solutions, factors, jitter)
+    return SolvedSystems(solutions, factors, jitter)
+
+
+class Posterior(ABC):
+    """Mean and variance of the C processes at new rows."""
+
+    jitter: float
+
+    @abstractmethod
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
+        """(n, C) each."""
+
+
+class FeaturePosterior(Posterior):
+    """Equation (1)."""
+
+    def __init__(self, features: FeatureMap, systems: SolvedSystems) -> None:
+        self.features, self.systems, self.jitter = features, systems, systems.jitter
+
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
+        return self.systems(engine.transform(self.features, X, self.features.empty(len(X))), engine)
+
+
+class KernelPosterior(Posterior):
+    """Equation (2)."""
+
+    def __init__(self, features: FeatureMap, X: Array, signal: float, systems: SolvedSystems) -> None:
+        self.features, self.X, self.signal = features, X, signal
+        self.systems, self.jitter = systems, systems.jitter
+
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
+        K, diagonal = cross_matrix(self.features, X, self.X, engine)
+        mean, removed = self.systems(K, engine)
+        return mean, self.signal * np.maximum(diagonal[:, None] - removed, 0)  # below zero only by rounding
+
+
+class ExpertPosterior(Posterior):
+    """The expert of its cluster predicts a row [Wacker 2022, Algorithm 7]."""
+
+    def __init__(self, nearest: Callable[[Array], Array], experts: list[Posterior]) -> None:
+        self.nearest, self.experts, self.jitter = nearest, experts, max(expert.jitter for expert in experts)
+
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
+        cluster = self.nearest(X)
+        parts = {c: np.array(self.experts[c](X[cluster == c], engine)) for c in np.unique(cluster)}
+        found = np.empty((2, len(X), next(iter(parts.values())).shape[2]))
+        for c, part in parts.items():
+            found[:, cluster == c] = part
+        return found[0], found[1]

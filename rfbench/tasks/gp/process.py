@@ -1,8 +1,8 @@
-"""What Gaussian process regression and classification share: features in the place of the kernel.
+"""What Gaussian process regression and classification share: features in place of the kernel.
 
-Errors and likelihoods are of all rows.  The divergence from the exact process is of both fitted to the same
-`reference_rows` training rows, at as many test rows, which are those of the kernel error too.  The regularisation is
-chosen once for a data set, kernel and seed, whatever the sketch [Wacker 2022, 5.4.1].
+Errors and likelihoods are those of all test rows.  The divergence from the exact process compares both fitted to the
+same `reference_rows` training rows, at as many test rows; the kernel error uses these test rows too.  The
+regularisation is chosen once for a dataset, kernel and seed, whatever the sketch [Wacker 2022, 5.4.1].
 """
 
 from abc import abstractmethod
@@ -13,47 +13,44 @@ from time import perf_counter
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.blocks import regrouped, spans
+from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
-from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
-from rfbench.progress import bar, with_progress
 from rfbench.results.pictures import POSTERIORS
-from rfbench.sketches import Sketch
-from rfbench.sketches.exact import ExactMap
+from rfbench.sketches import FeatureMap, Sketch, make_sketch
+from rfbench.sketches.draw import Draw
 from rfbench.sketches.maclaurin.localized import LocalizedMap
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
-from rfbench.tasks.gp.posterior import Groups, Model, Posterior
-from rfbench.tasks.gp.statistics import collect
+from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.statistics import Groups, collect
 from rfbench.tasks.kernel_error import deviation, exact_matrix
+from rfbench.tasks.rows import PREDICTED_ROWS
 from rfbench.tasks.scores import kl
 
-AT_ONCE = 4096  # test rows
-PARTS = ("features", "gram", "factor")  # of the time of fitting
+PHASES = ("features", "gram", "factor")  # of fitting, timed apart
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
-    """The exact process on a subset of rows, and the numbers that all sketches share."""
+class ExactProcess:
+    """The exact process fitted to a subset of the training rows, and the numbers that all sketches share."""
 
     subset: Groups
-    n: int  # rows of the subset
     X_test: Array
     K_test: Array
     model: Model
-    shift: Array  # what was taken from the labels of each output
+    shift: Array  # subtracted from the labels of each output
     chosen: Measure  # the regularisation
-    mean: Array  # of f, at the test rows, without the shift
+    mean: Array  # of f at the test rows, without the shift
     variance: Array
 
 
 @dataclass(frozen=True)
 class GaussianProcess(Task):
-    """Signal is σ² of the kernel, in the units of labels²."""
+    """Signal is σ² of the kernel, in units of labels²."""
 
     measurements = True
     signal: float | str = "label_variance"
@@ -68,73 +65,75 @@ class GaussianProcess(Task):
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:
-        """The training rows as the model sees them."""
+        """The training rows in groups, with the labels that the model sees."""
 
     @abstractmethod
-    def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
+    def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
         """The measures of all test rows."""
 
-    def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
-        ref, train, engine, features, watch = reference, trial.split.train, trial.engine, trial.draw(0), Stopwatch()
+    def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
+        draw, train, engine = trial.plan(0), trial.split.train, trial.engine
+        features, groups = draw.features, self.groups(train, reference.shift)  # drawn before the clock starts
         start = perf_counter()
-        groups = self.groups(train, ref.shift)
-        posterior = collect(features, groups, len(train), engine, watch).posterior(ref.model, engine, watch)
+        statistics = collect(draw, groups, engine)
+        posterior = statistics.posterior(reference.model, engine)
         fitted = perf_counter()
-        yield from list(self.score(posterior, trial.split.test, ref, trial))
+        yield from list(self.score(posterior, trial.split.test, reference, trial))
         predicted = perf_counter()
-        yield ref.chosen
+        yield reference.chosen
 
-        jitter, unwatched = posterior.jitter, Stopwatch()
-        if len(train) > ref.n:
-            posterior = collect(features, ref.subset, ref.n, engine, unwatched).posterior(ref.model, engine, unwatched)
-        found = predictions(posterior, ref.X_test, engine)
-        divergence = float(kl(*found, ref.mean, ref.variance).mean())
-        reason = "infinite: the variance at a test row is 0, as if its features vanish" if divergence == np.inf else ""
-        yield Measure("kl", divergence, message=reason)
-        if ref.X_test.shape[1] <= 2 and len(ref.shift) == 1:
-            shown = np.hstack([ref.X_test, ref.mean, ref.variance, *found]).astype(np.float32)
-            trial.show(POSTERIORS, shown, divergence)
-        error, imaginary, _ = deviation(features, ref.X_test, ref.K_test, engine)
-        squared, scale = np.vdot(error, error), np.linalg.norm(ref.K_test)
-        yield Measure("rel_frobenius", float(np.sqrt(squared) / scale))
-        if imaginary is not None:
-            squared += np.vdot(imaginary, imaginary)
-            yield Measure("rel_frobenius_complex", float(np.sqrt(squared) / scale))
+        jitter = posterior.jitter
+        if len(train) > sum(map(len, reference.subset)):
+            posterior = collect(draw, reference.subset, engine).posterior(reference.model, engine)
+        yield divergence(posterior, trial, reference)
+        yield from kernel_errors(features, reference, engine)
         if isinstance(features, LocalizedMap):
             yield Measure("clusters", len(features.maps))
         if jitter := max(jitter, posterior.jitter):
             yield Measure("jitter", jitter)
         yield Measure("fit_seconds", fitted - start, "s")
-        for part in PARTS:
-            yield Measure(f"{part}_seconds", watch[part], "s")
+        for phase in PHASES:
+            yield Measure(f"{phase}_seconds", statistics.watch[phase], "s")
         yield Measure("predict_seconds", predicted - fitted, "s")
 
 
-def exact_reference(
+def divergence(posterior: Posterior, trial: Trial, reference: ExactProcess) -> Measure:
+    """The mean divergence from the exact process; of one output on a line or a plane it is shown too."""
+    mean, variance = predictions(posterior, reference.X_test, trial.engine)
+    found = float(kl(mean, variance, reference.mean, reference.variance).mean())
+    if reference.X_test.shape[1] <= 2 and len(reference.shift) == 1:
+        columns = [reference.X_test, reference.mean, reference.variance, mean, variance]
+        trial.show(POSTERIORS, np.hstack(columns).astype(np.float32), found)
+    reason = "infinite: the variance at a test row is 0, for instance because its features vanish"
+    return Measure("kl", found, message=reason if found == np.inf else "")
+
+
+def kernel_errors(features: FeatureMap, reference: ExactProcess, engine: Engine) -> Iterator[Measure]:
+    """The error of the kernel matrix of the test rows, its real part and, of complex features, both parts."""
+    error, imaginary, _ = deviation(features, reference.X_test, reference.K_test, engine)
+    squared, scale = np.vdot(error, error), np.linalg.norm(reference.K_test)
+    yield Measure("rel_frobenius", float(np.sqrt(squared) / scale))
+    if imaginary is not None:
+        squared += np.vdot(imaginary, imaginary)
+        yield Measure("rel_frobenius_complex", float(np.sqrt(squared) / scale))
+
+
+def exact_process(
     kernel: Kernel, subset: Groups, X_test: Array, model: Model, shift: Array, chosen: Measure, engine: Engine
-) -> Reference:
-    """Fit the exact process, unless this machine has done so before."""
-    rows = [block for group in subset for block in group()]
-    n = sum(len(X) for X, _ in rows)
-    depends_on = (kernel, model.W, model.T, model.signal, X_test, *(array for block in rows for array in block))
+) -> ExactProcess:
+    """Fit the exact process, or read it from the cache."""
+    rows = [array for group in subset for block in group.blocks() for array in block]
 
-    def make() -> tuple[Array, Array]:
-        watch = Stopwatch()
-        evidence = collect(ExactMap(kernel, X_test.shape[1], np.float64), subset, n, engine, watch)
-        return predictions(evidence.posterior(model, engine, watch), X_test, engine)
+    def fit() -> tuple[Array, Array]:
+        draw = Draw(make_sketch("exact", kernel), X_test.shape[1], 0, 0, (), "float64")
+        return predictions(collect(draw, subset, engine).posterior(model, engine), X_test, engine)
 
-    mean, variance = cached("exact", depends_on, make)
-    return Reference(subset, n, X_test, exact_matrix(kernel, X_test, engine), model, shift, chosen, mean, variance)
+    mean, variance = cached("exact", (kernel, model.W, model.T, model.signal, X_test, *rows), fit)
+    return ExactProcess(subset, X_test, exact_matrix(kernel, X_test, engine), model, shift, chosen, mean, variance)
 
 
 def predictions(posterior: Posterior, X: Array, engine: Engine) -> tuple[Array, Array]:
     """Mean and variance, (n, C) each, of any number of rows."""
-    found = [posterior(X[span], engine) for span in spans(len(X), AT_ONCE)]
+    found = [posterior(X[span], engine) for span in spans(len(X), PREDICTED_ROWS)]
     mean, variance = (np.concatenate(part) for part in zip(*found, strict=True))
     return mean, variance
-
-
-def new_rows(part: Prepared) -> Iterator[tuple[Array, Array]]:
-    """(X, y) of all rows to predict, AT_ONCE in a block, with a bar."""
-    with bar(len(part), "new rows", " rows") as shown:
-        yield from with_progress(regrouped(part.blocks(), AT_ONCE), shown)

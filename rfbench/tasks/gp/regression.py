@@ -1,7 +1,7 @@
 """Gaussian process regression with features in place of the kernel [Wacker 2022, 1.2, 5.4.1 and B.3].
 
 Labels are centred on the training rows; k = σ² k₀ with σ² their variance unless a number is given.  With G = ΦᴴΦ =
-QΛQᴴ of the baseline sketch and λ = σₙ²/σ², one eigendecomposition serves the whole grid of noises:
+QΛQᴴ of the baseline sketch and λ = σₙ²/σ², one eigendecomposition serves all noises of the grid:
 
     μ(x) = Φ(x)ᵀQ (Λ + λI)⁻¹ QᴴΦᴴy,      σ²(x) = σₙ² Σⱼ |Φ(x)ᵀQ|ⱼ² / (Λⱼ + λ)                              (1)
 """
@@ -19,19 +19,20 @@ from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.exponential import Scaled
-from rfbench.linalg.gram import Blocks, doubles, gram
-from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.linalg.gram import Drawn, doubles, gram_sums
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches import Sketch
 from rfbench.storage import cached
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.gp.likelihood import Given, Hyperparameters, maximize
-from rfbench.tasks.gp.posterior import Groups, Model, Posterior
-from rfbench.tasks.gp.process import GaussianProcess, Reference, exact_reference, new_rows
-from rfbench.tasks.scores import Scores, negative_log_likelihood
+from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.process import ExactProcess, GaussianProcess, exact_process
+from rfbench.tasks.gp.statistics import Groups
+from rfbench.tasks.rows import Centred, Held, new_rows
+from rfbench.tasks.scores import RegressionScores, negative_log_likelihood
 
-GRID = 2.0 ** np.arange(-15, 16)  # of the noise variance, over the variance of the labels
+GRID = 2.0 ** np.arange(-15, 16)  # noise variances, over the variance of the labels
 WORDS = {"noise": ("auto", "likelihood"), "signal": ("label_variance", "likelihood")}
 
 
@@ -70,7 +71,7 @@ class GPR(GaussianProcess):
         found = most_likely(kernel, X, y, (None, self._signal(np.mean(y**2)), given(self.noise)))
         return replace(kernel, length_scale=found.length_scale)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Reference:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactProcess:
         labels = label_moments(split.train)
         shift, variance = float(labels.mean), float(labels.squares / labels.n)
         signal, noise = self._signal(variance), given(self.noise)
@@ -83,27 +84,26 @@ class GPR(GaussianProcess):
         X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpr", "train"))
         y = y - shift
         if noise is None:
-            features = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise")
-            depends_on = (kernel, features.D, seed, X, y, shift, variance, labels.n, signal)
+            draw, rows = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise"), Centred(split.train, shift)
             (best,) = cached(
                 "noise",
-                depends_on,
-                lambda: (least_loss(features, split.train, shift, signal, variance * GRID, seed, engine),),
+                (kernel, draw.D, seed, X, y, shift, variance, labels.n, signal),
+                lambda: (least_loss(draw, rows, signal, variance * GRID, seed, engine),),
             )
             noise = float(best)
         X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
         model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
         chosen = Measure("noise_variance", noise)
-        return exact_reference(kernel, [lambda: [(X, y)]], X_test, model, np.array([shift]), chosen, engine)
+        return exact_process(kernel, [Held(X, y)], X_test, model, np.array([shift]), chosen, engine)
 
     def _signal(self, variance: float) -> float | None:
         return float(variance) if self.signal == "label_variance" else given(self.signal)
 
     def groups(self, train: Prepared, shift: Array) -> Groups:
-        return [lambda: centred(train, float(shift[0]))]
+        return [Centred(train, float(shift[0]))]
 
-    def score(self, posterior: Posterior, test: Prepared, reference: Reference, trial: Trial) -> Iterator[Measure]:
-        scores, noise = Scores(), reference.chosen.value
+    def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
+        scores, noise = RegressionScores(), reference.chosen.value
         for X, y in new_rows(test):
             mean, variance = (part[:, 0] for part in posterior(X, trial.engine))
             scores.add(y, mean + reference.shift[0], variance + noise)
@@ -113,12 +113,12 @@ class GPR(GaussianProcess):
 
 
 def given(value: float | str) -> float | None:
-    """The number, if it is one."""
+    """The number, or None for a word."""
     return None if isinstance(value, str) else float(value)
 
 
 def most_likely(kernel: Scaled, X: Array, y: Array, known: Given) -> Hyperparameters:
-    """Maximise the marginal likelihood, unless this machine has done so before."""
+    """Maximise the marginal likelihood, or read the maximum from the cache."""
     (found,) = cached("likelihood", (kernel, X, y, known), lambda: (np.array(maximize(kernel, X, y, known)),))
     return Hyperparameters(*found.tolist())
 
@@ -134,21 +134,15 @@ def label_moments(train: Prepared) -> Moments:
     return labels
 
 
-def centred(train: Prepared, shift: float) -> Blocks:
-    return ((X, y - shift) for X, y in train.blocks())
-
-
-def least_loss(
-    features: FeatureMap, train: Prepared, shift: float, signal: float, grid: Array, seed: int, engine: Engine
-) -> Array:
-    """The noise of the grid with the least MNLL on rows that were left out: equation (1)."""
-    rest, left_out = train.divided(VALIDATION, rng_for(seed, "gpr", "validation"))
-    G, r = gram(features, centred(rest, shift), engine, Stopwatch())
-    eigenvalues, Q = eigh(G, lower=False, overwrite_a=True, driver="evd")
+def least_loss(draw: Drawn, rows: Centred, signal: float, grid: Array, seed: int, engine: Engine) -> Array:
+    """The noise of the grid with the least MNLL on held-out rows: equation (1)."""
+    rest, held_out = rows.part.divided(VALIDATION, rng_for(seed, "gpr", "validation"))
+    sums = gram_sums(draw, replace(rows, part=rest), engine)
+    eigenvalues, Q = eigh(sums.G, lower=False, overwrite_a=True, driver="evd")
     weights = 1 / (np.maximum(eigenvalues, 0)[:, None] + grid / signal)
     losses = np.zeros(len(grid))
-    for X, y in new_rows(left_out):
-        P = doubles(features, X, engine) @ Q
-        mean, variance = P @ (weights * (Q.T @ r)[:, None]), grid * (P**2 @ weights)
-        losses += negative_log_likelihood(y[:, None] - shift, mean, variance + grid).sum(0)
+    for X, y in new_rows(held_out):
+        P = doubles(draw.features, X, engine) @ Q
+        mean, variance = P @ (weights * (Q.T @ sums.R)[:, None]), grid * (P**2 @ weights)
+        losses += negative_log_likelihood(y[:, None] - rows.shift, mean, variance + grid).sum(0)
     return grid[losses.argmin()]

@@ -1,7 +1,7 @@
-"""Stochastic variational classification: the features are made anew for every minibatch [Wacker 2022, 4.3, Fig. 4.7].
+"""Stochastic variational classification: features are computed anew for every minibatch [Wacker 2022, 4.3, Fig. 4.7].
 
-What it shows is the price of features where they are the bottleneck: test error against the time spent on training,
-epoch by epoch.  γ and ν of (γ⟨x, y⟩ + ν)ᵖ are learned with the weights, through the features.
+It shows the price of features where they are the bottleneck: test error against training time, epoch by epoch.  γ and ν
+of (γ⟨x, y⟩ + ν)ᵖ are learned with the weights, through the features.
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ from rfbench.sketches.products.tensor_sketch import FAMILIES as TENSOR_SKETCHES
 from rfbench.sketches.wrappers import Affine, AffineMap
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.gp.classification import class_counts, log_probabilities
-from rfbench.tasks.gp.process import new_rows
 from rfbench.tasks.gp.variational import Adam, Weights, affine_map, bound_gradient, likelihood, start
+from rfbench.tasks.rows import new_rows
 from rfbench.tasks.scores import ClassScores
 
-ROWS = 250  # of a minibatch, to a worker
+STEP_ROWS = 250  # of a minibatch, computed at once by one worker
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class GPCSVI(Task):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> int:
         """The number of classes."""
-        return len(class_counts(split.train))
+        return len(class_counts(split.train, self.name))
 
     def measure(self, trial: Trial, reference: int) -> Iterator[Measure]:
         train, features = trial.split.train, trial.draw(0)
@@ -75,7 +75,7 @@ class GPCSVI(Task):
             for epoch in range(1, self.epochs + 1):
                 begin = perf_counter()
                 for step, (X, y) in enumerate(self._batches(train, trial.seed, epoch)):
-                    self._ascend(trial, features, weights, ascent, X, y, (epoch, step), len(train) / len(X))
+                    ascent.step(weights, self._gradient(trial, features, weights, X, y, (epoch, step)))
                     shown.update()
                 seconds += perf_counter() - begin
                 scores = self._scores(affine_map(features, weights), weights, trial)
@@ -94,18 +94,10 @@ class GPCSVI(Task):
         order = rng_for(seed, "gpc_svi", "order", epoch).permutation(len(train))
         return (train.take(np.sort(order[span])) for span in spans(len(order), self.batch))
 
-    def _ascend(
-        self,
-        trial: Trial,
-        features: AffineMap,
-        weights: Weights,
-        ascent: Adam,
-        X: Array,
-        y: Array,
-        key: tuple[int, int],
-        scale: float,
-    ) -> None:
-        """One step."""
+    def _gradient(
+        self, trial: Trial, features: AffineMap, weights: Weights, X: Array, y: Array, key: tuple[int, int]
+    ) -> Weights:
+        """The gradient of the bound from one minibatch; the key names its draws."""
         now, degree = affine_map(features, weights), trial.kernel.power
         assert degree is not None
 
@@ -114,8 +106,8 @@ class GPCSVI(Task):
             noise = rng.standard_normal((self.draws, span.stop - span.start, weights.m.shape[1]), X.dtype)
             return likelihood(now, degree, weights, X[span], y[span], noise)
 
-        parts = list(trial.engine.map(part, spans(len(X), ROWS)))
-        ascent.step(weights, bound_gradient(parts, weights, scale))
+        parts = list(trial.engine.map(part, spans(len(X), STEP_ROWS)))
+        return bound_gradient(parts, weights, len(trial.split.train) / len(X))
 
     def _scores(self, features: AffineMap, weights: Weights, trial: Trial) -> ClassScores:
         scores, s2 = ClassScores(), np.exp(2 * weights.log_s)

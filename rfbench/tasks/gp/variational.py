@@ -1,12 +1,12 @@
-"""Classification by a factorised Gaussian over the weights of features, and the gradient of its evidence bound.
+"""Classification by a factorised Gaussian over the weights of features, and the gradient of its evidence lower bound.
 
     f_c(x) = Φ(x)ᵀ w_c,      q(w_c) = N(m_c, diag s_c²),      prior N(0, I)
     bound = Σᵢ E_q log softmax(f(xᵢ))_{yᵢ} − Σ_c KL(q(w_c)‖prior)                                           (1)
 
-[Wacker 2022, 4.3].  Draws are of f, which is Gaussian under q with mean μ = Φm and variance v = Φ²s², instead of the
-weights: the same expectation with less noise [Kingma et al. 2015].  With g = y − softmax(f) and f = μ + √v ε,
+[Wacker 2022, 4.3].  Instead of the weights f is drawn, which is Gaussian under q with mean μ = Φm and variance
+v = Φ²s²: the same expectation with less noise [Kingma et al. 2015].  With g = y − softmax(f) and f = μ + √v ε,
 
-    ∂/∂μ = E g,      ∂/∂v = E gε/2√v,      and by the chain rule those of m, s, γ and ν.                    (2)
+    ∂/∂μ = E g,      ∂/∂v = E gε/2√v,      and the chain rule gives those of m, s, γ and ν.                 (2)
 
 With Φ' = ∂Φ/∂log ν, Σ ∂Φ ∘ Φ' needs Φ'm and (Φ ∘ Φ')s² only, and Σ ∂Φ ∘ Φ nothing but μ and v.
 """
@@ -20,12 +20,12 @@ from rfbench.arrays import Array
 from rfbench.sketches.products.slopes import with_slope
 from rfbench.sketches.wrappers import AffineMap
 
-START = np.log(0.01)  # of log s: certain at first, so that early steps move the means
+START = np.log(0.01)  # of log s: small at first, so that early steps move the means
 
 
 @dataclass
 class Weights:
-    """What is learned: (D, C) means and logarithms of deviations, and the logarithms of γ and ν."""
+    """The learned parameters: (D, C) means and logarithms of deviations, and the logarithms of γ and ν."""
 
     m: Array
     log_s: Array
@@ -72,14 +72,8 @@ def log_softmax(mu: Array, v: Array, y: Array, noise: Array) -> tuple[Array, Arr
     return value, p.mean(0), (p * noise).mean(0) / (2 * deviation)
 
 
-def divergence(weights: Weights) -> float:
-    """Σ_c KL(q(w_c)‖prior)."""
-    s2 = np.exp(2 * weights.log_s)
-    return float(0.5 * np.sum(s2 + weights.m**2 - 1 - 2 * weights.log_s, dtype=np.float64))
-
-
 def bound_gradient(likelihoods: list[Weights], weights: Weights, scale: float) -> Weights:
-    """Of (1) from that of some rows, each of which stands for `scale` rows."""
+    """The gradient of (1) from that of some rows, each of which stands for `scale` rows."""
     m, log_s, kernel = (
         scale * sum(parts[1:], parts[0]) for parts in zip(*(w.arrays() for w in likelihoods), strict=True)
     )

@@ -1,112 +1,111 @@
-"""Training rows → a function, by the solver that suits the features; α is given or chosen on rows left out.
+"""Training rows → a function, by the solver that suits the features; α is given or chosen on held-out rows.
 
-A class is +1 in its own output and −1 in the others [Ohana et al. 2019, D.3]; targets are centred.  To scale the
-features by s is to scale α by 1/s², so a grid of α serves every scale (the paper searches both).
+A class is +1 in its own output and −1 in the others [Ohana et al. 2019, D.3]; targets are centred.  Scaling the
+features by s is scaling α by 1/s², so one grid of α serves every scale (the paper searches both).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
+from rfbench.linalg.cg import ITERATIONS
+from rfbench.linalg.gram import Drawn
 from rfbench.linalg.stopwatch import Stopwatch
-from rfbench.linalg.tiles import MOST_ROWS
-from rfbench.progress import bar, with_progress
+from rfbench.linalg.tiles import MOST_FACTORED, MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.gp.process import new_rows
-from rfbench.tasks.ridge.direct import Dual, Primal, System
-from rfbench.tasks.ridge.iterative import LANDMARKS, kernel_equations, normal_equations
-from rfbench.tasks.ridge.predictors import Function
+from rfbench.tasks.ridge.direct import Equations, KernelEquations, NormalEquations
+from rfbench.tasks.ridge.iterative import Iteration
+from rfbench.tasks.ridge.predictors import Predictor
+from rfbench.tasks.rows import Targets, new_rows, signed_targets
 from rfbench.tasks.scores import Errors
 
-GRID = 10.0 ** np.arange(-9, 1)  # of α
-MOST_FEATURES = 12_000  # of a matrix that is factorised unasked
-CHOOSING = 8000  # rows that choose λ where conjugate gradients would take long
+GRID = 10.0 ** np.arange(-9, 1)  # values of α
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedRidge:
     """A function and how it was found."""
 
-    f: Function
+    f: Predictor
     alpha: float
-    losses: Array  # on rows left out, for every α of the grid; none where α was given
+    losses: Array  # on held-out rows for every α of the grid; none where α was given
     steps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """The options of a task, with the rows and what all sketches share."""
+class RidgeFit:
+    """The options of a task, the rows and what all sketches share."""
 
     train: Prepared
     shift: Array  # the mean of the targets
     scale: float  # κ, the mean of k(x, x)
-    alpha: float | None  # none: on rows left out
+    alpha: float | None  # None: chosen on held-out rows
     validation: float
     tolerance: float  # of the residual of conjugate gradients
     seed: int
     engine: Engine
     watch: Stopwatch = field(default_factory=Stopwatch)
+    landmarks: int = 4096  # rows of the preconditioner of conjugate gradients
+    iterations: int = ITERATIONS  # limit of conjugate gradients
+    choosing_rows: int = 8000  # of which λ is chosen for conjugate gradients, which would take long for each
 
-    def __call__(self, features: FeatureMap, solver: str) -> Fitted:
-        if (solver := chosen(solver, features, len(self.train))) == "cg":
-            return self.by_steps(features)
-        system, losses = self.search(features, Dual if solver == "dual" else Primal)
+    def __call__(self, draw: Drawn, solver: str) -> FittedRidge:
+        if (solver := chosen_solver(solver, draw.features, len(self.train))) == "cg":
+            return self.by_steps(draw)
+        equations, losses = self.search(draw, KernelEquations if solver == "dual" else NormalEquations)
         alpha = self.alpha
         if alpha is None:
             alpha = float(GRID[losses.argmin()])
-            system.complete()
-        return Fitted(system.solve(np.array([alpha])), alpha, losses)
+            equations.complete()
+        (solution,) = equations.solve(np.array([alpha * self.scale * equations.n]))
+        if np.isnan(solution).any():
+            raise ArithmeticError(
+                f"alpha={alpha:g} is below rounding error; use a larger task.alpha, task.solver=dual or dtype=float64"
+            )
+        return FittedRidge(equations.predictor(solution), alpha, losses)
 
-    def search(self, features: FeatureMap, kind: type[Primal | Dual]) -> tuple[System, Array]:
-        """The equations of the rows that are not left out, and the errors on those that are, for every α."""
-        rest, left_out = self.train, self.train
-        if self.alpha is None:
-            rest, left_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
-        with bar(len(rest), "training rows", " rows") as shown:
-            more = self.blocks(left_out) if self.alpha is None else iter(())
-            system = kind(features, with_progress(self.blocks(rest), shown), more, self.scale, self.engine, self.watch)
+    def search(self, draw: Drawn, kind: type[Equations]) -> tuple[Equations, Array]:
+        """The equations of the rows that are not held out, and the errors on those that are, for every α."""
         if self.alpha is not None:
-            return system, np.empty(0)
-        classes, scores = self.train.part.dataset.classes, self.scores(system.solve(GRID), left_out)
-        finite = [np.isfinite(one.squares) for one in scores]
-        return system, np.where(finite, [next(one.measures(classes))[1] for one in scores], np.inf)
+            return kind(draw, self.rows(self.train), None, self.engine, self.watch), np.empty(0)
+        rest, held_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
+        equations = kind(draw, self.rows(rest), self.rows(held_out), self.engine, self.watch)
+        solutions = equations.solve(GRID * self.scale * equations.n)
+        scores = self.scores(equations.predictor(np.hstack(list(solutions))), held_out)
+        finite, classes = [np.isfinite(one.squares) for one in scores], self.train.part.dataset.classes
+        return equations, np.where(finite, [next(one.measures(classes))[1] for one in scores], np.inf)
 
-    def by_steps(self, features: FeatureMap) -> Fitted:
-        """Conjugate gradients.  λ, which like a noise does not grow with the rows, is that of some of them."""
+    def by_steps(self, draw: Drawn) -> FittedRidge:
+        """Conjugate gradients.  λ, like a noise, does not grow with the rows: some of them choose it."""
         alpha, losses, n = self.alpha, np.empty(0), len(self.train)
         if alpha is None:
             some = self.train
-            if n > CHOOSING:
-                _, some = some.divided(CHOOSING / n, rng_for(self.seed, "ridge", "some"))
-            _, losses = replace(self, train=some).search(features, Dual)
+            if n > self.choosing_rows:
+                _, some = some.divided(self.choosing_rows / n, rng_for(self.seed, "ridge", "some"))
+            _, losses = replace(self, train=some).search(draw, KernelEquations)
             alpha = float(GRID[losses.argmin()]) * len(some) / n
-        landmarks, _ = self.train.sample(LANDMARKS, rng_for(self.seed, "ridge", "landmarks"))
-        more = landmarks, alpha * self.scale * n, self.tolerance, self.engine, self.watch
-        if isinstance(features, ExactMap):
-            f, steps = kernel_equations(features, lambda: self.blocks(self.train), *more)
-        else:
-            f, steps = normal_equations(features, lambda: self.blocks(self.train), (n, len(self.shift)), *more)
-        return Fitted(f, alpha, losses, steps)
+        landmarks, _ = self.train.sample(self.landmarks, rng_for(self.seed, "ridge", "landmarks"))
+        rows, penalty = self.rows(self.train), alpha * self.scale * n
+        iteration = Iteration(rows, landmarks, penalty, self.tolerance, self.engine, self.watch, self.iterations)
+        f, steps = iteration.solve(draw.features)
+        return FittedRidge(f, alpha, losses, steps)
 
-    def blocks(self, part: Prepared) -> Iterator[tuple[Array, Array]]:
-        """(X, centred targets)."""
-        dataset = part.part.dataset
-        return ((X, signed(dataset, y) - self.shift) for X, y in part.blocks())
+    def rows(self, part: Prepared) -> Targets:
+        """Rows with centred targets."""
+        return Targets(part, self.shift, signed=True)
 
-    def scores(self, f: Function, part: Prepared) -> list[Errors]:
-        """For every α whose outputs f has."""
+    def scores(self, f: Predictor, part: Prepared) -> list[Errors]:
+        """The errors of every α whose outputs f has, side by side."""
         dataset = part.part.dataset
         found: list[Errors] = []
         for X, y in new_rows(part):
-            targets = signed(dataset, y)
+            targets = signed_targets(dataset, y)
             predicted = f(X, self.engine).reshape(len(X), -1, len(self.shift)).swapaxes(0, 1)
             found = found or [Errors() for _ in predicted]
             for errors, one in zip(found, predicted, strict=True):
@@ -114,23 +113,17 @@ class Fit:
         return found
 
 
-def chosen(solver: str, features: FeatureMap, n: int) -> str:
-    """The solver asked for, if it can be, or the one that is quickest."""
+def chosen_solver(solver: str, features: FeatureMap, n: int) -> str:
+    """The solver asked for, unless it is impossible, or for auto the fastest one."""
     exact, D = isinstance(features, ExactMap), features.D
     if solver == "auto":
         if n <= MOST_ROWS and (exact or n < D):
             return "dual"
-        return "cg" if exact or D > MOST_FEATURES else "cholesky"
+        return "cg" if exact or D > MOST_FACTORED else "cholesky"
     if solver == "cholesky" and exact:
         raise InputError("task.solver=cholesky needs features; use task.solver=dual with sketch=exact")
     if (size := {"cholesky": D, "dual": n}.get(solver, 0)) > MOST_ROWS:
         raise InputError(
-            f"task.solver={solver} needs a matrix of {size} rows, and {MOST_ROWS} are the most; use task.solver=cg"
+            f"task.solver={solver} needs a {size:,} × {size:,} matrix; the limit is {MOST_ROWS:,}. Use task.solver=cg"
         )
     return solver
-
-
-def signed(dataset: Dataset, y: Array) -> Array:
-    """Targets, those of classes as ±1."""
-    targets = dataset.targets(y)
-    return targets if dataset.classes is None else 2 * targets - 1

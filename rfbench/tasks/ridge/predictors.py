@@ -1,6 +1,7 @@
 """What ridge regression learns: linear functions of features, or of the kernel with the training rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,12 +9,11 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
 
-NUMBERS = 1 << 22  # of features, or of kernel values, of one block of rows
+PREDICT_ENTRIES = 1 << 22  # of features, or of kernel values, of one block of rows
 
 
-class Function(ABC):
+class Predictor(ABC):
     """Rows → outputs."""
 
     @abstractmethod
@@ -21,45 +21,46 @@ class Function(ABC):
         """(n, p)."""
 
 
-class Linear(Function):
-    """x → Re Φ(x)ᵀW, W of shape (D, p)."""
+class FeaturePredictor(Predictor):
+    """x → Re Φ(x)ᵀW, W of shape (D, p); the product is in the precision of the features, or in double."""
 
-    def __init__(self, features: FeatureMap, W: Array) -> None:
-        self.features, self.W = features, W
+    def __init__(self, features: FeatureMap, W: Array, double: bool = False) -> None:
+        self.features, self.W, self.double = features, W, double
 
     def __call__(self, X: Array, engine: Engine) -> Array:
         out, start = np.zeros((len(X), self.W.shape[1])), 0
         for part in self.features.parts():
-            W = self.W[start : start + part.D].astype(part.dtype)
+            W = self.W[start : start + part.D]
+            W = W if self.double else W.astype(part.dtype)
 
             def add(span: slice, part: FeatureMap = part, W: Array = W) -> None:
                 out[span] += (part(X[span]) @ W).real
 
-            engine.run(add, spans(len(X), max(NUMBERS // part.D, 1)))
+            engine.run(add, spans(len(X), max(PREDICT_ENTRIES // part.D, 1)))
             start += part.D
         return out
 
 
-class Expansion(Function):
-    """x → Σ k(x, xᵢ) aᵢ."""
+class KernelPredictor(Predictor):
+    """x → K(x, X) Z, in rows of p outputs: `gram` gives one row, or a p × p block, for each pair."""
 
-    def __init__(self, features: ExactMap, X: Array, A: Array) -> None:
-        self.features, self.X, self.A = features, X, A
+    def __init__(self, gram: Callable[[Array, Array], Array], X: Array, Z: Array, p: int) -> None:
+        self.gram, self.X, self.Z, self.p = gram, X, Z, p
 
     def __call__(self, X: Array, engine: Engine) -> Array:
-        blocks = spans(len(X), max(NUMBERS // len(self.X), 1))
-        return np.concatenate(list(engine.map(lambda span: self.features.product(X[span], self.X) @ self.A, blocks)))
+        def predict(rows: slice) -> Array:
+            return (self.gram(X[rows], self.X) @ self.Z).reshape(-1, self.p)
+
+        return np.concatenate(list(engine.map(predict, spans(len(X), max(PREDICT_ENTRIES // len(self.Z), 1)))))
 
 
-def combination(features: FeatureMap, X: Array, A: Array, engine: Engine) -> Function:
-    """x → Σ k̂(x, xᵢ) aᵢ, which with features is linear in them."""
-    if isinstance(features, ExactMap):
-        return Expansion(features, X, A)
+def features_to_weights(features: FeatureMap, X: Array, A: Array, engine: Engine) -> FeaturePredictor:
+    """x → Σ k̂(x, xᵢ) aᵢ, which is linear in the features."""
     W = []
     for part in features.parts():
 
         def product(span: slice, part: FeatureMap = part) -> Array:
             return part(X[span]).conj().T @ A[span]
 
-        W.append(sum(engine.map(product, spans(len(X), max(NUMBERS // part.D, 1)))))
-    return Linear(features, np.concatenate(W))
+        W.append(sum(engine.map(product, spans(len(X), max(PREDICT_ENTRIES // part.D, 1)))))
+    return FeaturePredictor(features, np.concatenate(W))

@@ -1,44 +1,39 @@
-"""Ridge regression by averaged stochastic gradients, for more features than a matrix ΦᵀΦ can be held of.
+"""Ridge regression by averaged stochastic gradients, for so many features that ΦᵀΦ does not fit in memory.
 
-Steps are of constant length, half the inverse curvature of the first batch, and the iterates of the second half of the
-epochs are averaged  [Bach & Moulines 2013].  Memory is that of θ and of one batch.
+Steps have a constant length, half the inverse curvature of the first batch, and the iterates of the second half of the
+epochs are averaged  [Bach & Moulines 2013].  Only θ and one batch are in memory.
 """
-
-from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from rfbench.arrays import Array
+from rfbench.engines import Rows
+from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
 from rfbench.sketches.fourier.couplings import Coupling
 
-BATCH = 256  # rows at least, where there are as many
+BATCH = 256  # rows of a batch, at least, if there are as many
 POWER_STEPS = 30
 
 
 def descend(
-    features: FeatureMap,
-    M: Coupling,
-    passes: Callable[[], Iterable[tuple[Array, Array]]],
-    penalty: float,
-    epochs: int,
-    rng: np.random.Generator,
+    features: FeatureMap, M: Coupling, rows: Rows, penalty: float, epochs: int, rng: np.random.Generator
 ) -> Array:
-    """M(θ) after some passes over (X, Y), of the mean of ‖P_x θ − y‖² + penalty ‖θ‖² over rows."""
-    from tqdm import tqdm
-
+    """M(θ) that minimises the mean of ‖P_x θ − y‖² over rows plus penalty ‖θ‖², after some passes."""
     theta, average, averaged, step = np.zeros(M.shape), np.zeros(M.shape), 0, 0.0
-    for epoch in tqdm(range(epochs), "epochs", delay=2, disable=None, leave=False):
-        for X, Y in passes():
-            # No batch is small: its curvature would be larger than that of the first.
-            for rows in np.array_split(rng.permutation(len(X)), max(len(X) // BATCH, 1)):
-                Phi = features(X[rows]).astype(np.float64)
-                step = step or 0.5 / (curvature(Phi, M, rng) + penalty)
-                gradient = M.adjoint(Phi.T @ (Phi @ M.forward(theta) - Y[rows])) / len(rows) + penalty * theta
-                theta -= step * gradient
-                if epoch >= epochs // 2:
-                    averaged += 1
-                    average += (theta - average) / averaged
+    with bar(epochs, "epochs") as shown:
+        for epoch in range(epochs):
+            for X, Y in rows.blocks():
+                # No batch is small: its curvature would exceed that of the first.
+                for batch in np.array_split(rng.permutation(len(X)), max(len(X) // BATCH, 1)):
+                    Phi = features(X[batch]).astype(np.float64)
+                    step = step or 0.5 / (curvature(Phi, M, rng) + penalty)
+                    gradient = M.adjoint(Phi.T @ (Phi @ M.forward(theta) - Y[batch])) / len(batch) + penalty * theta
+                    theta -= step * gradient
+                    if epoch >= epochs // 2:
+                        averaged += 1
+                        average += (theta - average) / averaged
+            shown.update()
     return M.forward(average)
 
 

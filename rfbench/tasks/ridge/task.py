@@ -18,17 +18,18 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
-from rfbench.tasks.ridge.direct import Primal
-from rfbench.tasks.ridge.fit import GRID, Fit, signed
+from rfbench.tasks.ridge.direct import NormalEquations
+from rfbench.tasks.ridge.fit import GRID, RidgeFit
+from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
-SEARCH = 64, 2048  # features of the baseline sketch that chooses a number of the kernel
-PARTS = ("features", "gram", "factor", "solve")  # of the time of fitting
+SEARCH = 64, 2048  # features of the baseline sketch that chooses a number of the kernel: lower and upper limit
+PHASES = ("features", "gram", "factor", "solve")  # of fitting, timed apart
 
 
 @dataclass(frozen=True)
 class Ridge(Task):
-    """Errors on the test rows; α, and a number of the kernel where it is open, are chosen on rows left out."""
+    """Errors on the test rows; α, and a number of the kernel that is not given, are chosen on held-out rows."""
 
     name = "ridge"
     several_outputs = True
@@ -44,7 +45,7 @@ class Ridge(Task):
         require(0 < self.tolerance < 1, "task.tolerance", "between 0 and 1", self.tolerance)
         require(0 < self.validation < 1, "task.validation", "between 0 and 1", self.validation)
         if self.solver not in SOLVERS:
-            raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
+            raise InputError(f"unknown task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
         objection = of_one_output(self.name, kernel) or super().objection(sketch, kernel)
@@ -53,7 +54,7 @@ class Ridge(Task):
         return objection
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        """The candidate whose baseline features err least on rows left out, whatever the sketch [ib., D.2]."""
+        """The candidate whose baseline features err least on held-out rows, whatever the sketch [ibid., D.2]."""
         if not kernel.open:
             return super().fit(kernel, train, seed, engine)
         X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
@@ -62,26 +63,28 @@ class Ridge(Task):
             for one in candidates:
                 features = baseline(one, X.shape[1], seed, X.dtype, f"kernel.{kernel.open}", SEARCH)
                 losses.append(
-                    replace(self._fit(train, one, seed, engine), alpha=None).search(features, Primal)[1].min()
+                    replace(self._fit(train, one, seed, engine), alpha=None).search(features, NormalEquations)[1].min()
                 )
                 shown.update()
         return candidates[int(np.argmin(losses))]
 
-    def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> Fit:
+    def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         targets, dataset = Moments(), train.part.dataset
         for y in train.part.labels():
-            targets.add(signed(dataset, y))
+            targets.add(signed_targets(dataset, y))
         X, _ = train.sample(100, rng_for(seed, "ridge", "scale"))
         scale = float(np.mean([kernel.gram(x[None], x[None]) for x in X]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return Fit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
+        return RidgeFit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Fit:
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         return self._fit(split.train, kernel, seed, engine)
 
-    def measure(self, trial: Trial, reference: Fit) -> Iterator[Measure]:
-        fit, features, start = replace(reference, watch=Stopwatch()), trial.draw(0), perf_counter()
-        found = fit(features, self.solver)
+    def measure(self, trial: Trial, reference: RidgeFit) -> Iterator[Measure]:
+        fit, draw = replace(reference, watch=Stopwatch()), trial.plan(0)
+        _ = draw.features  # drawn before the clock starts
+        start = perf_counter()
+        found = fit(draw, self.solver)
         fitted, classes = perf_counter(), trial.split.test.part.dataset.classes
         yield from (Measure(*one) for one in fit.scores(found.f, trial.split.test)[0].measures(classes))
         predicted = perf_counter()
@@ -91,7 +94,7 @@ class Ridge(Task):
             yield Measure("validation_error" if classes else "validation_rmse", best)
             trial.show(GRIDS, np.stack([GRID, found.losses]), best)
         yield Measure("fit_seconds", fitted - start, "s")
-        yield from (Measure(f"{part}_seconds", fit.watch[part], "s") for part in PARTS if part in fit.watch)
+        yield from (Measure(f"{phase}_seconds", fit.watch[phase], "s") for phase in PHASES if phase in fit.watch)
         if found.steps:
             yield Measure("iterations", found.steps)
         yield Measure("predict_seconds", predicted - fitted, "s")

@@ -2,8 +2,8 @@
 
     min_w ½‖w‖² + C Σᵢ max(0, 1 − yᵢ⟨w, φᵢ⟩)²,      yᵢ = ±1, φᵢ with a one appended                         (1)
 
-LIBLINEAR has two ways to it.  The passes of coordinate descent on the dual grow with C‖φ‖², those of Newton's method
-hardly do; at a few the two cost the same.
+LIBLINEAR has two solvers.  Coordinate descent on the dual needs more passes as C‖φ‖² grows, Newton's method hardly
+does; they cost the same where C‖φ‖² is a few.
 """
 
 import sys
@@ -14,12 +14,12 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.progress import bar
 
-BYTES = 24  # of a feature: a double, and LIBLINEAR's own copy of it with an index
-DUAL = 3.0  # C‖φ‖² up to which the dual is quicker: 0.19 s against 0.32 at 1, 0.75 against 0.33 at 10
+BYTES = 24  # for each feature: a double, and LIBLINEAR's own copy of it with an index
+DUAL_LIMIT = 3.0  # C‖φ‖² up to which the dual is faster: 0.19 s against 0.32 at 1, 0.75 against 0.33 at 10
 
 
 class LinearMachine:
-    """Equation (1), class by class: for a bar, and because LIBLINEAR cannot be interrupted."""
+    """Equation (1), class by class: that shows progress, and LIBLINEAR cannot be interrupted within a class."""
 
     def __init__(self, Phi: Array, y: Array, C: float, iterations: int, seed: int) -> None:
         from sklearn.exceptions import ConvergenceWarning
@@ -27,7 +27,7 @@ class LinearMachine:
 
         self.classes = np.unique(y)
         two = len(self.classes) == 2
-        dual = C * np.einsum("ij,ij->", Phi, Phi) <= DUAL * len(Phi)
+        dual = C * np.einsum("ij,ij->", Phi, Phi) <= DUAL_LIMIT * len(Phi)
         found = []
         with warnings.catch_warnings(), bar(len(self.classes) - two, "linear SVM", " classes") as shown:
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -40,8 +40,8 @@ class LinearMachine:
         self.exhausted = sum(machine.n_iter_ >= iterations for machine in found)
         if self.exhausted:
             print(
-                f"rfbench: linear SVM: {self.exhausted} of {len(found)} classes used up task.iterations={iterations} "
-                "before they converged; raise it, or lower task.C",
+                f"rfbench: linear SVM: {self.exhausted} of {len(found)} classes did not converge within "
+                f"task.iterations={iterations}; raise it or lower task.C",
                 file=sys.stderr,
             )
 

@@ -1,6 +1,6 @@
 """Support vector machines on features, and with the kernel itself  [Chang et al. 2017, 5].
 
-A linear machine sees the features; the exact kernel, of the rows or of measurements of them, gets scikit-learn's SVC.
+Features are given to a linear machine; the exact kernel, of the rows or of measurements of them, to scikit-learn's SVC.
 """
 
 import os
@@ -11,27 +11,28 @@ from time import perf_counter
 import numpy as np
 
 from rfbench.arrays import Array, is_complex
+from rfbench.blocks import regrouped
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
-from rfbench.linalg.gram import doubles, filled
+from rfbench.linalg.gram import block_rows, doubles
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.exact import ExactMap
 from rfbench.sketches.maclaurin.localized import LocalizedMap
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
-from rfbench.tasks.gp.process import new_rows
+from rfbench.tasks.rows import new_rows
 from rfbench.tasks.svm.kernel import KernelMachine
 from rfbench.tasks.svm.linear import BYTES, LinearMachine
 
-SHARE = 0.75  # of the machine's memory
+MEMORY_SHARE = 0.75  # of the machine's memory that features may take
 
 
 @dataclass(frozen=True)
 class SVM(Task):
-    """Accuracy on the test rows, and seconds: of the features of all training rows, of the fit, of predictions."""
+    """Accuracy on the test rows, and the seconds of all training features, of the fit and of the predictions."""
 
     name = "svm"
     measurements = True
@@ -46,7 +47,7 @@ class SVM(Task):
         return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
-        """The labels are all there is; they must be classes."""
+        """Nothing but the labels, which must be classes."""
         import sklearn.svm  # noqa: F401  (not on the clock of the first fit)
 
         train, name = split.train.part, split.train.part.dataset.name
@@ -55,7 +56,7 @@ class SVM(Task):
                 f"task=svm needs classes, and dataset '{name}' has numbers to predict; use task=ridge or gpr"
             )
         if len({label for y in train.labels() for label in np.unique(y).tolist()}) < 2:
-            raise InputError(f"task=svm needs rows of two classes at least; all {len(train)} training rows are of one")
+            raise InputError(f"task=svm needs at least two classes; all {len(train)} training rows have the same one")
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
         features, engine = trial.draw(0), trial.engine
@@ -69,10 +70,10 @@ class SVM(Task):
             machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
         fitted = perf_counter()
         test = trial.split.test
-        right = sum(int(np.sum(machine.predict(doubles(features, X, engine)) == y)) for X, y in new_rows(test))
+        correct = sum(int(np.sum(machine.predict(doubles(features, X, engine)) == y)) for X, y in new_rows(test))
         predicted = perf_counter()
-        yield Measure("accuracy", right / len(test))
-        yield Measure("error", (len(test) - right) / len(test))
+        yield Measure("accuracy", correct / len(test))
+        yield Measure("error", (len(test) - correct) / len(test))
         if isinstance(machine, LinearMachine):
             if machine.exhausted:
                 yield Measure("classes_not_converged", machine.exhausted)
@@ -82,7 +83,7 @@ class SVM(Task):
 
 
 def refuse_unsuited(features: FeatureMap, n: int) -> None:
-    """Say what cannot be done before the work begins."""
+    """Refuse features that the task cannot use, before the work begins."""
     if is_complex(features.dtype):
         raise InputError(
             "task=svm needs real features, and those of this sketch are complex; use its ctr_ or real form"
@@ -92,18 +93,22 @@ def refuse_unsuited(features: FeatureMap, n: int) -> None:
     if isinstance(features, ExactMap):
         KernelMachine.refuse_beyond(features.kernel, n)
     need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > SHARE * have:
+    if need > MEMORY_SHARE * have:
         raise InputError(
-            f"task=svm needs {need / 1e9:.0f} GB for {features.D} features of {n} rows, and the machine has "
-            f"{have / 1e9:.0f} GB; use fewer features or train_rows={int(SHARE * have / BYTES / features.D)}"
+            f"task=svm needs {need / 1e9:.0f} GB for {features.D:,} features of {n:,} rows; the machine has "
+            f"{have / 1e9:.0f} GB. Use fewer features or train_rows={int(MEMORY_SHARE * have / BYTES / features.D)}"
         )
 
 
 def feature_matrix(features: FeatureMap, train: Prepared, engine: Engine) -> tuple[Array, Array, float]:
-    """(Φ, y) of all rows, Φ in double as scikit-learn wants it, and the seconds that the map took."""
+    """(Φ, y) of all rows, Φ in double precision as scikit-learn needs it, and the seconds that the map took."""
     Phi, y, done, watch = np.empty((len(train), features.D)), np.empty(len(train), np.int64), 0, Stopwatch()
+    size = block_rows(features.D)
+    buffer = features.empty(size)
     with bar(len(train), "training rows", " rows") as shown:
-        for block, labels in filled(features, with_progress(train.blocks(), shown), engine, watch):
-            rows = slice(done, done + len(block))
-            Phi[rows], y[rows], done = block, labels, rows.stop
+        for X, labels in with_progress(regrouped(train.blocks(), size), shown):
+            rows = slice(done, done + len(X))
+            with watch("features"):
+                engine.transform(features, X, buffer[: len(X)])
+            Phi[rows], y[rows], done = buffer[: len(X)], labels, rows.stop
     return Phi, y, watch["features"]

@@ -14,7 +14,7 @@ from rfbench.results.rows import read_rows
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks.baseline import baseline
-from rfbench.tasks.gp.classification import dirichlet, log_probabilities
+from rfbench.tasks.gp.classification import GPC, dirichlet, log_probabilities
 from rfbench.tasks.scores import ClassScores, kl
 
 
@@ -26,7 +26,7 @@ def dataset(classes, n=400):
 
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["2 classes", "3 classes"])
-def made(request):
+def split(request):
     return dataset(request.param)
 
 
@@ -61,10 +61,10 @@ def test_a_class_without_rows_does_no_harm():
     assert np.isfinite(shift).all()
 
 
-def test_measures_are_a_direct_fit_of_every_class(made):
-    classes = made.train.part.dataset.classes
-    reference, found = run("gpc", made, "rff", 32, alpha=0.02, samples=4000)
-    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (made.train, made.test))
+def test_measures_are_a_direct_fit_of_every_class(split):
+    classes = split.train.part.dataset.classes
+    reference, found = run("gpc", split, "rff", 32, alpha=0.02, samples=4000)
+    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (split.train, split.test))
     labels, noise = transformed(y, classes, 0.02)
     centred = labels - reference.shift
     signal = np.mean(centred**2)
@@ -120,44 +120,82 @@ def test_scores_of_classes():
     assert scores.calibration_error == pytest.approx((abs(0.9 + 0.95 - 2) + abs(0.7 - 1) + 0.55) / 4)
 
 
-def test_the_exact_sketch_does_not_diverge(made):
-    _, found = run("gpc", made, "exact", 0, alpha=0.01, reference_rows=150)
+def test_bins_of_the_calibration_error_are_not_rounded():
+    """0.61 and 0.65 lie in the lower and in the upper half of the tenth bin of 15."""
+    scores, p = ClassScores(), np.array([0.61, 0.65])
+    scores.add(np.array([0, 1]), np.log(np.c_[p, 1 - p]))
+    assert scores.calibration_error == pytest.approx(abs(0.61 + 0.65 - 1) / 2)
+
+
+def test_the_exact_sketch_does_not_diverge(split):
+    _, found = run("gpc", split, "exact", 0, alpha=0.01, reference_rows=150)
     assert abs(found["kl"]) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["rff", "complex_rff"])
-def test_divergence_falls_as_features_grow(made, name):
-    kls = [run("gpc", made, name, D, reference_rows=300, alpha=0.01)[1]["kl"] for D in (16, 128, 1024)]
+def test_divergence_falls_as_features_grow(split, name):
+    kls = [run("gpc", split, name, D, reference_rows=300, alpha=0.01)[1]["kl"] for D in (16, 128, 1024)]
     assert kls[0] > 3 * kls[1] > 9 * kls[2] > 0
 
 
-def test_the_chosen_alpha_has_the_least_loss(made):
-    """Among all of the grid, on the rows that were left out, by fitting each as a task of its own would."""
-    auto = run("gpc", made, "rff", 64)[0].model.W
-    rest, left_out = made.train.divided(0.1, rng_for(0, "gpc", "validation"))
-    assert len(rest) == 324
-    kernel = make_kernel("gaussian", 1, length_scale=2.0)
-    features = baseline(kernel, 4, 0, np.float64, "")
-    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (rest, left_out))
-    counts = np.bincount(np.concatenate([y for _, y in made.train.blocks()]))
-    losses = []
+def losses_of(draw, train, held_out, counts, samples=20_000):
+    """The MNLL of every α on held-out rows, by fitting each as a task of its own would."""
+    (rows, y), (new, y_new) = (next(iter(part.blocks())) for part in (train, held_out))
+    Phi, Psi, losses = draw.features(rows), draw.features(new), []
     for alpha in 10.0 ** np.arange(-5, 1):
         model, shift = dirichlet(counts, alpha, "label_variance")
         mean, variance = np.empty((2, len(new), len(counts)))
         for c in range(len(counts)):
             w = model.W[c, y]
-            A = np.linalg.inv(features(rows).T * w @ features(rows) + np.eye(features.D) / model.signal)
-            mean[:, c] = features(new) @ A @ (features(rows).T @ (w * model.T[c, y]))
-            variance[:, c] = (features(new) @ A * features(new)).sum(1)
+            A = np.linalg.inv(Phi.T * w @ Phi + np.eye(Phi.shape[1]) / model.signal)
+            mean[:, c], variance[:, c] = Psi @ A @ (Phi.T @ (w * model.T[c, y])), (Psi @ A * Psi).sum(1)
         with Local(1).running() as engine:
-            log_p = log_probabilities(mean + shift, variance, 20_000, (1, 0), engine)
+            log_p = log_probabilities(mean + shift, variance, samples, (1, 0), engine)
         losses.append(-log_p[np.arange(len(new)), y_new].mean())
-    np.testing.assert_allclose(auto, dirichlet(counts, 10.0 ** (np.argmin(losses) - 5), "label_variance")[0].W)
+    return losses
 
 
-def test_workers_change_no_measure(made):
+def counts_of(split):
+    return np.bincount(np.concatenate([y for _, y in split.train.blocks()]))
+
+
+def test_the_chosen_alpha_has_the_least_loss(split):
+    auto = run("gpc", split, "rff", 64)[0].model.W
+    rest, held_out = split.train.divided(0.1, rng_for(0, "gpc", "validation"))
+    assert len(rest) == 324
+    draw, counts = baseline(make_kernel("gaussian", 1, length_scale=2.0), 4, 0, np.float64, ""), counts_of(split)
+    alpha = 10.0 ** (np.argmin(losses_of(draw, rest, held_out, counts)) - 5)
+    np.testing.assert_allclose(auto, dirichlet(counts, alpha, "label_variance")[0].W)
+
+
+def test_held_out_rows_are_not_trained_on():
+    """Classes by chance with more features than rows: a fit that saw the held-out rows would be certain of them."""
+    rng = np.random.default_rng(0)
+    data = Dataset("made", InMemory(rng.standard_normal((200, 4))), InMemory(rng.integers(0, 3, 200)), 3)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    kernel = make_kernel("gaussian", 1, length_scale=0.2)
+    draw, counts = baseline(kernel, 4, 0, np.float64, "", (300, 300)), counts_of(split)
+    rest, held_out = split.train.divided(0.1, rng_for(0, "gpc", "validation"))
+    with Local(2).running() as engine:
+        found = GPC()._best_alpha(draw, split.train, counts, 0, engine)
+    honest, leaky = (10.0 ** (np.argmin(losses_of(draw, part, held_out, counts)) - 5) for part in (rest, split.train))
+    assert found == pytest.approx(honest)
+    assert honest > 5 * leaky
+
+
+def test_the_cached_alpha_depends_on_the_signal(monkeypatch, tmp_path):
+    split = dataset(2, 120)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    found = [run("gpc", split, "rff", 16, signal=signal)[1]["alpha"] for signal in (1e-3, 1000.0)]
+    assert found[0] != found[1]
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "empty"))
+    assert run("gpc", split, "rff", 16, signal=1000.0)[1]["alpha"] == found[1]
+
+
+def test_workers_change_no_measure(split):
     one, four = (
-        without_times(run("gpc", made, "complex_rff", 100, workers=workers, reference_rows=80)[1]) for workers in (1, 4)
+        without_times(run("gpc", split, "complex_rff", 100, workers=workers, reference_rows=80)[1])
+        for workers in (1, 4)
     )
     assert one == four
 

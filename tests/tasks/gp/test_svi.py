@@ -3,17 +3,22 @@
 import numpy as np
 import pytest
 from support.answers import one_line
+from support.trial import make_trial, measured
 
+from rfbench.datasets.base import Dataset, InMemory
+from rfbench.datasets.prepare import Preparation, prepared_split
+from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.results.rows import read_rows
 from rfbench.results.series import read_series
 from rfbench.sketches import make_sketch
+from rfbench.tasks import make_task
+from rfbench.tasks.gp import svi
 from rfbench.tasks.gp.variational import (
     Adam,
     Weights,
     affine_map,
     bound_gradient,
-    divergence,
     likelihood,
     log_softmax,
     start,
@@ -81,13 +86,34 @@ def test_the_likelihood_is_an_expectation():
     assert d_v[0, 1] == pytest.approx((exact(mu, v + step) - exact(mu, v - step)) / 2e-4, abs=0.004)
 
 
-def test_the_divergence_is_that_of_gaussians():
+def test_every_batch_stands_for_all_rows_and_has_its_own_draws(monkeypatch):
+    """The last batch of 250 rows in batches of 100 has 50 rows, each of which stands for five."""
     rng = np.random.default_rng(0)
-    weights = Weights(np.array([[0.3]]), np.array([[-0.4]]), np.zeros(2))
-    w = 0.3 + np.exp(-0.4) * rng.standard_normal(400_000)
-    wanted = np.mean(-0.5 * ((w - 0.3) / np.exp(-0.4)) ** 2 + 0.4 + 0.5 * w**2)
-    assert divergence(weights) == pytest.approx(wanted, abs=0.01)
-    assert divergence(Weights(np.zeros((4, 2)), np.zeros((4, 2)), np.zeros(2))) == 0
+    data = Dataset("made", InMemory(rng.standard_normal((260, 5))), InMemory(rng.integers(0, C, 260)), C, 250)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    scales, noises, batches = [], [], []
+
+    def recorded_likelihood(features, degree, weights, X, y, noise):
+        noises.append(noise[:DRAWS, :50])
+        batches.append(len(X))
+        return likelihood(features, degree, weights, X, y, noise)
+
+    def recorded_gradient(parts, weights, scale):
+        scales.append(scale)
+        return bound_gradient(parts, weights, scale)
+
+    monkeypatch.setattr(svi, "likelihood", recorded_likelihood)
+    monkeypatch.setattr(svi, "bound_gradient", recorded_gradient)
+    kernel = make_kernel("polynomial", DEGREE, gamma=0.7, bias=0.4)
+    task = make_task("gpc_svi", epochs=2, batch=100, draws=DRAWS, samples=10)
+    with Local(1).running() as engine:
+        trial = make_trial(split, kernel, make_sketch("rademacher", kernel), 16, engine)
+        measured(task, trial, task.reference(split, kernel, 0, engine))
+    assert batches == [100, 100, 50] * 2
+    assert scales == [2.5, 2.5, 5] * 2
+    for i, one in enumerate(noises):
+        for other in noises[:i]:
+            assert np.abs(one - other).min() > 0
 
 
 def test_adam_is_the_algorithm_of_its_paper():
@@ -145,3 +171,4 @@ def test_mistakes_are_one_line(rfbench):
     one_line(rfbench("task=gpc_svi", "sketch=hierarchical"), words)
     one_line(rfbench("task=gpc_svi", "sketch=complex_rademacher"), "use the ctr_ form of this sketch")
     one_line(rfbench("task=gpc_svi", "task.batch=0"), "task.batch must be at least 1")
+    one_line(rfbench("task=gpc_svi", "dataset=diabetes"), "task=gpc_svi needs classes", "use task=gpr")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from support.answers import one_line
-from support.gp import features, run, without_times
+from support.gp import Given, features, run, without_times
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
@@ -13,14 +13,11 @@ from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import make_kernel
-from rfbench.linalg import gram, kept
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
-from rfbench.tasks.ridge import fit as ridge_fit
-from rfbench.tasks.ridge import iterative as ridge_cg
 from rfbench.tasks.ridge import task as ridge
-from rfbench.tasks.ridge.fit import GRID, Fit, chosen
+from rfbench.tasks.ridge.fit import GRID, RidgeFit, chosen_solver
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((90, 6)), RNG.standard_normal((25, 6))
@@ -40,12 +37,12 @@ def split_of(y, classes, dtype=np.float64):
 NUMBER_SPLIT, CLASS_SPLIT = split_of(NUMBERS, None), split_of(CLASS, 3)
 
 
-def fitted(phi, solver, split=NUMBER_SPLIT, alpha=ALPHA, workers=2, block_rows=256, tolerance=1e-6):
+def fitted(phi, solver, split=NUMBER_SPLIT, alpha=ALPHA, workers=2, block_rows=256, tolerance=1e-6, seed=0, **options):
     """(outputs at NEW, the fit)."""
     with Local(workers, block_rows).running() as engine:
         shift = np.zeros(3 if split is CLASS_SPLIT else 2)
-        fit = Fit(split.train, shift, SCALE, alpha, 0.1, tolerance, 0, engine)
-        found = fit(phi, solver)
+        fit = RidgeFit(split.train, shift, SCALE, alpha, 0.1, tolerance, seed, engine, **options)
+        found = fit(Given(phi), solver)
         return found.f(NEW, engine), found
 
 
@@ -73,27 +70,15 @@ def test_conjugate_gradients_agree_to_rounding_when_asked():
     np.testing.assert_allclose(fitted(phi, "cg", tolerance=1e-13)[0], fitted(phi, "dual")[0], atol=1e-9)
 
 
-def test_landmarks_save_steps(monkeypatch):
+def test_landmarks_save_steps():
     phi = features(150, "real")
-    few = fitted(phi, "cg")[1].steps
-    monkeypatch.setattr(ridge_cg, "preconditioner", lambda *_: lambda r: r)
-    assert few < fitted(phi, "cg")[1].steps / 3
+    assert fitted(phi, "cg")[1].steps < fitted(phi, "cg", landmarks=1)[1].steps / 3
 
 
-def test_steps_that_lead_nowhere_are_said(monkeypatch):
-    monkeypatch.setattr(ridge_cg, "MOST", 1)
-    monkeypatch.setattr(ridge_cg, "preconditioner", lambda *_: lambda r: r)
-    with pytest.raises(ArithmeticError, match=r"after 1 steps; use a larger task\.alpha"):
-        fitted(features(150, "real"), "cg")
-
-
-@pytest.mark.parametrize("kind", ["file", "anew"])
-def test_features_are_the_same_from_memory_from_a_file_and_anew(kind, monkeypatch):
-    monkeypatch.setattr(kept, "NUMBERS", 3000)
-    from_memory = fitted(features(150, "real"), "cg")[0]
-    monkeypatch.setattr(kept, "MEMORY", 0)
-    monkeypatch.setattr(kept, "ROOM", 0.5 if kind == "file" else 0)
-    np.testing.assert_array_equal(fitted(features(150, "real"), "cg")[0], from_memory)
+def test_conjugate_gradients_that_do_not_converge_are_an_error():
+    words = r"did not converge: residual \S+ after 1 iterations; use a larger task\.alpha or task\.tolerance"
+    with pytest.raises(ArithmeticError, match=words):
+        fitted(features(150, "real"), "cg", landmarks=1, iterations=1)
 
 
 @pytest.mark.parametrize("solver", ["cholesky", "dual", "cg"])
@@ -103,19 +88,41 @@ def test_workers_and_blocks_change_nothing(solver):
     np.testing.assert_allclose(fitted(features(60, "real"), solver, block_rows=7)[0], one, rtol=1e-9)
 
 
-def test_conjugate_gradients_take_the_penalty_of_some_rows(monkeypatch):
+def test_conjugate_gradients_take_the_penalty_of_some_rows():
     phi = features(60, "real")
     assert fitted(phi, "cg", alpha=None)[1].alpha == fitted(phi, "dual", alpha=None)[1].alpha
-    monkeypatch.setattr(ridge_fit, "CHOOSING", 30)
-    found = fitted(phi, "cg", alpha=None)[1]
+    found = fitted(phi, "cg", alpha=None, choosing_rows=30)[1]
     assert found.alpha * 90 / 30 == pytest.approx(GRID[found.losses.argmin()])
 
 
+def test_held_out_rows_depend_on_the_seed():
+    phi, losses = features(60, "real"), []
+    for seed in (0, 1):
+        rest, held_out = NUMBER_SPLIT.train.divided(0.1, rng_for(seed, "ridge", "validation"))
+        (A, a), (B, b) = next(rest.blocks()), next(held_out.blocks())
+        models = [Ridge(alpha * len(A), fit_intercept=False).fit(phi(A), a) for alpha in GRID[4:]]
+        losses.append(fitted(phi, "cholesky", alpha=None, seed=seed)[1].losses)
+        wanted = [np.sqrt(np.mean((model.predict(phi(B)) - b) ** 2)) for model in models]
+        np.testing.assert_allclose(losses[seed][4:], wanted, rtol=1e-5)
+    assert np.abs(losses[0] / losses[1] - 1).min() > 0.01
+
+
+@pytest.mark.parametrize(("y", "classes"), [(NUMBERS, None), (CLASS, 3)])
+def test_targets_are_centred_by_the_mean_of_the_training_rows(y, classes):
+    """The test rows have another mean."""
+    test = NUMBERS[:25] + 100 if classes is None else np.zeros(25, int)
+    data = Dataset("made", InMemory(np.r_[X, NEW]), InMemory(np.r_[y, test]), classes, 90)
+    split = prepared_split(data, Preparation(()), 0, np.float64)
+    with Local(1).running() as engine:
+        fit = make_task("ridge").reference(split, KERNEL, 0, engine)
+    np.testing.assert_allclose(fit.shift, (2 * np.eye(3)[y] - 1 if classes else y).mean(0))
+
+
 @pytest.mark.parametrize("solver", ["cholesky", "dual"])
-def test_alpha_is_that_of_least_error_on_rows_left_out(solver):
+def test_alpha_is_that_of_least_error_on_held_out_rows(solver):
     phi, train = features(60, "real"), CLASS_SPLIT.train
-    rest, left_out = train.divided(0.1, rng_for(0, "ridge", "validation"))
-    (A, a), (B, b) = next(rest.blocks()), next(left_out.blocks())
+    rest, held_out = train.divided(0.1, rng_for(0, "ridge", "validation"))
+    (A, a), (B, b) = next(rest.blocks()), next(held_out.blocks())
     errors = []
     for alpha in GRID:
         model = Ridge(alpha * len(A), fit_intercept=False).fit(phi(A), 2 * np.eye(3)[a] - 1)
@@ -126,25 +133,15 @@ def test_alpha_is_that_of_least_error_on_rows_left_out(solver):
     np.testing.assert_allclose(outputs, fitted(phi, solver, CLASS_SPLIT, alpha=found.alpha)[0], atol=1e-6)
 
 
-def test_features_that_are_too_many_are_paired_block_by_block(monkeypatch):
-    phi = features(150, "complex")
-    with Local(2).running() as engine:
-        whole = gram.kernel_matrix(phi, X, engine)
-        monkeypatch.setattr(gram, "PAIRED", 0)
-        monkeypatch.setattr(gram, "TILE", 20)
-        np.testing.assert_allclose(np.triu(gram.kernel_matrix(phi, X, engine)), np.triu(whole), rtol=1e-12)
-        np.testing.assert_allclose(np.triu(whole), np.triu(phi(X) @ phi(X).conj().T), rtol=1e-12)
-
-
 def test_the_solver_is_the_one_that_fits():
     big, exact = features(3, "real"), make_sketch("exact", KERNEL).sample(6, 0, RNG, np.float64)
     for D, n, solver in ((100, 1000, "cholesky"), (2000, 1000, "dual"), (30_000, 1000, "dual"), (30_000, 60_000, "cg")):
         big.D = D
-        assert chosen("auto", big, n) == solver
-    assert (chosen("auto", exact, 1000), chosen("auto", exact, 60_000)) == ("dual", "cg")
+        assert chosen_solver("auto", big, n) == solver
+    assert (chosen_solver("auto", exact, 1000), chosen_solver("auto", exact, 60_000)) == ("dual", "cg")
     for solver, phi, n in (("cholesky", exact, 10), ("dual", big, 60_000), ("cholesky", big, 60_000)):
         with pytest.raises(InputError, match=r"task\.solver="):
-            chosen(solver, phi, n)
+            chosen_solver(solver, phi, n)
 
 
 def test_float32_is_close_and_classes_are_learned():
@@ -163,7 +160,7 @@ def test_runs_are_repeated_bit_for_bit():
     assert first == second
 
 
-def test_a_number_of_the_kernel_is_chosen_on_rows_left_out(monkeypatch):
+def test_a_number_of_the_kernel_is_chosen_on_held_out_rows(monkeypatch):
     monkeypatch.setattr(ridge, "SEARCH", (64, 256))
     split = prepared_split(
         load({"name": "digits"}, data_dir=None, download=False), Preparation(("unit_norm",)), 0, np.float64
@@ -179,12 +176,12 @@ def test_a_number_of_the_kernel_is_chosen_on_rows_left_out(monkeypatch):
     assert max(errors.values()) > 1.5 * min(errors.values())
 
 
-def test_a_penalty_that_is_lost_in_rounding_is_no_answer():
+def test_a_penalty_below_rounding_error_is_an_error():
     phi = features(600, "real")  # more than a tile: their products are in single precision
     phi.dtype = np.dtype(np.float32)  # of rank 90: the rest is rounding, of either sign
     split = split_of(NUMBERS, None, np.float32)
     with pytest.raises(
-        ArithmeticError, match=r"lost in rounding; use a larger task\.alpha, task\.solver=dual or dtype=float64"
+        ArithmeticError, match=r"is below rounding error; use a larger task\.alpha, task\.solver=dual or dtype=float64"
     ):
         fitted(phi, "cholesky", split, alpha=1e-15)
     assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))

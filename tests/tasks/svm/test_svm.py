@@ -20,8 +20,8 @@ from rfbench.engines import Local
 from rfbench.kernels import make_kernel
 from rfbench.results.rows import read_rows
 from rfbench.sketches import make_sketch
-from rfbench.tasks.svm import kernel as kernel_svm
 from rfbench.tasks.svm import task as svm
+from rfbench.tasks.svm.kernel import KernelMachine
 from rfbench.tasks.svm.linear import LinearMachine
 
 SETS = {"digits": ("unit_norm",), "breast_cancer": ("standardize", "unit_norm")}  # ten classes and two
@@ -74,19 +74,32 @@ def test_features_are_those_of_a_pipeline_of_scikit_learn(name, C, splits):
         (make_kernel("laplacian", 1, length_scale=0.5), {}),
     ],
 )
-def test_the_exact_kernel_is_that_of_scikit_learn(name, kernel, native, splits, monkeypatch):
+@pytest.mark.parametrize("C", [1.0, 0.05])
+def test_the_exact_kernel_is_that_of_scikit_learn(name, kernel, native, C, splits):
     (X, y), (X_new, y_new) = (rows(part) for part in (splits[name].train, splits[name].test))
     if native:
-        wanted = SVC(**native).fit(X, y).predict(X_new)
+        wanted = SVC(C=C, **native).fit(X, y).predict(X_new)
     else:
         cross, K = (np.exp(-cdist(rows, X) / 0.5) for rows in (X_new, X))
-        wanted = SVC(kernel="precomputed").fit(K, y).predict(cross)
-    _, found = run("svm", splits[name], "exact", 0, kernel=kernel)
+        wanted = SVC(C=C, kernel="precomputed").fit(K, y).predict(cross)
+    _, found = run("svm", splits[name], "exact", 0, kernel=kernel, C=C)
     assert found["error"] == np.mean(wanted != y_new)
-    if kernel.name == "gaussian":  # as for more rows than a matrix is made of
-        monkeypatch.setattr(kernel_svm, "MOST_ROWS", 100)
-        monkeypatch.setattr(kernel_svm, "exact_matrix", None)
-        assert run("svm", splits[name], "exact", 0, kernel=kernel)[1]["error"] == found["error"]
+
+
+@pytest.mark.parametrize("matrix_rows", [20_000, 100])  # from the kernel matrix, and from the rows
+@pytest.mark.parametrize("C", [1.0, 0.05])
+def test_decision_values_of_the_exact_machine_are_those_of_scikit_learn(C, matrix_rows, splits):
+    (X, y), (X_new, _) = (rows(part) for part in (splits["digits"].train, splits["digits"].test))
+    kernel, wanted = make_kernel("gaussian", 1, length_scale=0.7), SVC(C=C, gamma=1 / 0.98).fit(X, y)
+    with Local(2).running() as engine:
+        machine = KernelMachine(kernel, X, y, C, engine, matrix_rows=matrix_rows)
+        assert machine.precomputed == (matrix_rows > 100)
+        np.testing.assert_array_equal(machine.predict(X_new), wanted.predict(X_new))
+    seen = kernel.gram(X_new, X) if machine.precomputed else X_new
+    values = machine.machine.decision_function(seen)
+    np.testing.assert_allclose(values, wanted.decision_function(X_new), atol=1e-3)
+    other = SVC(C=2 * C, gamma=1 / 0.98).fit(X, y).decision_function(X_new)
+    assert np.abs(values - other).max() > 0.01  # the comparison can fail
 
 
 def test_original_and_compressive_times_linear_and_kernel(splits):
@@ -124,12 +137,12 @@ def test_features_are_those_of_all_rows(splits):
     assert seconds > 0
 
 
-def test_iterations_used_up_are_told_in_one_line(splits, capfd):
+def test_classes_that_did_not_converge_are_reported_in_one_line(splits, capfd):
     kernel = make_kernel("gaussian", 1, length_scale=0.7)
     _, found = run("svm", splits["digits"], "rff", 64, kernel=kernel, iterations=2)
     assert found["classes_not_converged"] == 10
     (line,) = capfd.readouterr().err.splitlines()
-    assert "10 of 10 classes used up task.iterations=2" in line
+    assert "10 of 10 classes did not converge within task.iterations=2" in line
     assert "classes_not_converged" not in run("svm", splits["digits"], "rff", 64, kernel=kernel)[1]
     assert capfd.readouterr().err == ""
 
@@ -139,12 +152,12 @@ def test_what_does_not_fit_is_refused_before_the_work(splits, monkeypatch):
     rff = draw("rff", 64, 2000, kernel)
     monkeypatch.setattr(svm.os, "sysconf", lambda key: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10**6}[key])
     svm.refuse_unsuited(rff, 60_000)  # 2.9 of 4.1 GB
-    with pytest.raises(InputError, match=r"needs 3 GB for 2000 features of 70000 rows.* train_rows=64000"):
+    with pytest.raises(InputError, match=r"needs 3 GB for 2,000 features of 70,000 rows.* train_rows=64000"):
         svm.refuse_unsuited(rff, 70_000)
     for name, most in (("gaussian", 100_000), ("laplacian", 20_000)):
         exact = draw("exact", 64, 0, make_kernel(name, 1, length_scale=1.0))
         svm.refuse_unsuited(exact, most)
-        with pytest.raises(InputError, match=f"at most {most} rows with the {name} kernel.*train_rows={most}"):
+        with pytest.raises(InputError, match=f"with the {name} kernel is limited to {most:,} rows.*train_rows={most}"):
             svm.refuse_unsuited(exact, most + 1)
 
 
@@ -167,7 +180,7 @@ MISTAKES = {
     "sketch=localized_maclaurin": "needs features of each row alone",
     "sketch=orff_curl_free": "use task=vector_field",
     "task=vector_field sketch=compressive_exact": "of the rows themselves; use sketch=exact",
-    "train_rows=1": "needs rows of two classes at least",
+    "train_rows=1": "needs at least two classes",
     "task.C=0": "task.C must be a number above 0",
     "task.iterations=0": "task.iterations must be at least 1",
     "sketch=compressive_identity sketch.measurements=65": "at most the 64 columns",
