@@ -61,6 +61,25 @@ class Polynomial(AffinePower):
 
 
 @dataclass(frozen=True)
+class HigherDegrees(DotProductKernel):
+    """(1 + ⟨x, y⟩)ᵖ without its degrees up to m."""
+
+    name = "higher_degrees"
+    p: int
+    m: int
+
+    @property
+    def power(self) -> int:
+        return self.p
+
+    def coefficients(self, degrees: NDArray[np.integer]) -> Array:
+        return np.array([float(comb(self.p, n)) if n > self.m else 0.0 for n in degrees])
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        return np.polynomial.Polynomial(self.coefficients(np.arange(self.p + 1)))(inner(X, Y))
+
+
+@dataclass(frozen=True)
 class PolynomialSphere(AffinePower):
     """(1 − ‖x − y‖²/a²)ᵖ for unit vectors."""
 

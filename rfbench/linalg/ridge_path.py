@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
 from rfbench.arrays import Array
-from rfbench.sketches.fourier.couplings import Coupling
+from rfbench.sketches import Coupling
 
 ITERATIONS = 500  # of conjugate gradients, for each λ
 TOLERANCE = 1e-7

@@ -25,7 +25,6 @@ from rfbench.linalg.tiles import MOST_ROWS, TILE
 from rfbench.results.pictures import MAPS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.exact import Exact
 from rfbench.tasks.base import Measure, Task, Trial
 
 SHOWN = 50  # rows and columns of a picture
@@ -69,7 +68,7 @@ class Attention(Task):
                 f"task=attention has the kernel exp(x.y), and kernel '{kernel.name}' was chosen. Use sketch=favor, "
                 "sketch=exponential_rff, or sketch=optimized_maclaurin kernel=exponential"
             )
-        if isinstance(sketch, Exact):
+        if not sketch.explicit:
             return "task=attention compares every sketch with the exact map; use a sketch with features"
         return None
 

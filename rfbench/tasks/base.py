@@ -19,9 +19,7 @@ from rfbench.results.recorder import Recorder
 from rfbench.results.series import Curve
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.compressive import Compressed
 from rfbench.sketches.draw import Draw
-from rfbench.sketches.exact import Exact
 
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
@@ -99,6 +97,13 @@ def of_one_output(task: str, kernel: Kernel) -> str | None:
     return f"task={task} is for one output, and kernel '{kernel.name}' has several; use task=vector_field"
 
 
+def no_localized(task: str, sketch: Sketch) -> str | None:
+    """Why a localized sketch does not suit a task that needs features of single rows, or None."""
+    if not sketch.localized:
+        return None
+    return f"task={task} needs features that depend on one row only; use sketch=optimized_maclaurin"
+
+
 @dataclass(frozen=True)
 class Task(ABC):
     """Two steps: what does not depend on the sketch, once per repetition; then a measure for every sketch."""
@@ -119,7 +124,8 @@ class Task(ABC):
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if kernel.open and kernel.open not in self.chooses:
             return f"kernel.{kernel.open}=validation is chosen by task=ridge and task=vector_field only; give a number"
-        if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
+        exact_of_measurements = sketch.random and not (sketch.explicit or sketch.localized)
+        if exact_of_measurements and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 

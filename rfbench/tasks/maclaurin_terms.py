@@ -11,8 +11,6 @@ from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.maclaurin.allocation import statistics
-from rfbench.sketches.maclaurin.series import MaclaurinSketch, term
 from rfbench.tasks.base import Measure, Task, Trial
 
 
@@ -29,7 +27,7 @@ class MaclaurinTerms(Task):
         require(1 <= self.terms <= 100, "task.terms", "from 1 to 100", self.terms)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if not isinstance(sketch, MaclaurinSketch):
+        if not sketch.by_degree:
             return "task=maclaurin_terms is for Maclaurin features; use sketch=optimized_maclaurin"
         return super().objection(sketch, kernel)
 
@@ -37,10 +35,6 @@ class MaclaurinTerms(Task):
         return split.train.sample(self.rows, rng_for(seed, "maclaurin_terms"))[0]
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
-        sketch = trial.sketch
-        assert isinstance(sketch, MaclaurinSketch)
-        terms = {n: term(sketch.base, n, reference.shape[1]) for n in sketch.degrees(self.terms)}
-        curves, biases = statistics(sketch.kernel, terms, reference)
-        for n, curve, bias in zip(terms, curves, biases, strict=True):
-            yield Measure(f"variance_n{n:03d}", curve.V)
-            yield Measure(f"bias_n{n:03d}", float(bias))
+        for n, variance, bias in trial.sketch.degree_errors(reference, self.terms):
+            yield Measure(f"variance_n{n:03d}", variance)
+            yield Measure(f"bias_n{n:03d}", bias)

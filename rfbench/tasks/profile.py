@@ -18,7 +18,7 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.base import DotProductKernel
 from rfbench.seeds import rng_for
-from rfbench.sketches import ClosedForm, Sketch
+from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 
 Curves = dict[str, Array]
@@ -48,7 +48,7 @@ class Profile(Task):
         require(good, "task.rows", "0, or from 2 to 5000 along distance or sphere", self.rows)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if self.of == "variance" and not isinstance(sketch, ClosedForm):
+        if self.of == "variance" and sketch.closed_form is None:
             return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
         if self.series and not isinstance(kernel, DotProductKernel):
             return f"task.series is of kernels of the inner product, and kernel '{kernel.name}' is none; use 0"
@@ -77,8 +77,9 @@ class Profile(Task):
     def measure(self, trial: Trial, reference: tuple[Array, Array, Curves]) -> Iterator[Measure]:
         X, Y, curves = reference
         if self.of == "variance":
-            assert isinstance(trial.sketch, ClosedForm)
-            found = trial.D * np.diag(trial.sketch.variance(X, Y, trial.D))
+            form = trial.sketch.closed_form
+            assert form
+            found = trial.D * np.diag(form.variance(X, Y, trial.D))
             yield Measure("largest_variance", float(found.max()), "of one feature")
         else:
             features = trial.draw(0)

@@ -21,8 +21,6 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.optical.device import OnDevice
-from rfbench.sketches.optical.ideal import OpticalSketch
 from rfbench.tasks.base import Measure, Task, Trial, energy
 
 
@@ -41,7 +39,7 @@ class Projection(Task):
         device = device_of(sketch)
         if device and isinstance(device.backend, Replay):
             return "frames of an earlier run do not tell how long they took; use opu=simulated, or a device"
-        if not isinstance(sketch, OnDevice | OpticalSketch):
+        if not (device or (sketch.random and kernel.name == "optical")):
             return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
         return super().objection(sketch, kernel)
 
@@ -79,7 +77,7 @@ class Projection(Task):
 
 def device_of(sketch: Sketch) -> SharedDevice | None:
     """The optical processing unit of a sketch, if it has one."""
-    return sketch.device if isinstance(sketch, OnDevice) and isinstance(sketch.device, SharedDevice) else None
+    return sketch.device if isinstance(sketch.device, SharedDevice) else None
 
 
 def mean_seconds(project: Callable[[], object], least: float) -> tuple[float, int]:

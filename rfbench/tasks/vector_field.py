@@ -12,15 +12,15 @@ from time import perf_counter
 
 import numpy as np
 
-from rfbench.arrays import Array, is_complex
+from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
-from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.sketches import Sketch
+from rfbench.tasks.base import Measure, Task, Trial, no_localized
 from rfbench.tasks.ridge.operator import Dual, exact
 from rfbench.tasks.ridge.operator_fit import GRID, MOST_ROWS, Fit, Fitted
 from rfbench.tasks.scores import Errors
@@ -64,6 +64,11 @@ class VectorField(Task):
             raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
+
+    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+        if sketch.is_complex:
+            return "task=vector_field needs real features; use the real form of this sketch, or its ctr_ form"
+        return no_localized(self.name, sketch) or super().objection(sketch, kernel)
 
     def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
         if not kernel.open:
@@ -109,9 +114,7 @@ class VectorField(Task):
 
     def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
         fit, features, rng = reference.fit, trial.draw(0), rng_for(trial.seed, "vector_field", "sgd")
-        if is_complex(features.dtype):
-            raise InputError("task=vector_field needs real features, and those of this sketch are complex")
-        without = isinstance(features, ExactMap)
+        without = not features.explicit
         found, f = errors(
             lambda: fit.exact(trial.kernel) if without else fit.features(features, rng), trial.split.test, fit.shift
         )

@@ -266,7 +266,6 @@ def test_bad_options_are_one_sentence(options, words):
 @pytest.mark.parametrize(
     ("sketch", "D", "options", "rows", "words"),
     [
-        ("complex_rff", 20, {}, None, "needs real features"),
         ("rff", 20, {}, 3, "task.folds=5 needs as many training rows; there are 3"),
         ("rff", 20_000, {"solver": "cg"}, None, "features=7071, or task.solver=sgd"),
         ("exact", 0, {}, None, "a matrix of 12000 rows, and 10000 are the most; use a sketch, or train_rows=10000"),
@@ -281,6 +280,8 @@ def test_what_cannot_be_done_is_refused(sketch, D, options, rows, words):
 
 def test_refusals_are_one_line(rfbench):
     task = "task=vector_field"
+    one_line(rfbench(task, "sketch=complex_rff"), "needs real features")
+    one_line(rfbench(task, "sketch=localized_maclaurin"), "features that depend on one row only")
     one_line(
         rfbench(task, "sketch=orff_curl_free"), "64 outputs for 64 columns", "'digits' has 10", "orff_decomposable"
     )

@@ -22,9 +22,7 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.progress import bar, with_progress
 from rfbench.results.pictures import POSTERIORS
-from rfbench.sketches import Sketch
-from rfbench.sketches.exact import ExactMap
-from rfbench.sketches.maclaurin.localized import LocalizedMap
+from rfbench.sketches import ExactMap, Sketch
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.gp.posterior import Groups, Model, Posterior
@@ -100,8 +98,8 @@ class GaussianProcess(Task):
         if imaginary is not None:
             squared += np.vdot(imaginary, imaginary)
             yield Measure("rel_frobenius_complex", float(np.sqrt(squared) / scale))
-        if isinstance(features, LocalizedMap):
-            yield Measure("clusters", len(features.maps))
+        if features.experts:
+            yield Measure("clusters", len(features.experts))
         if jitter := max(jitter, posterior.jitter):
             yield Measure("jitter", jitter)
         yield Measure("fit_seconds", fitted - start, "s")

@@ -11,8 +11,6 @@ from rfbench.engines import Engine
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
-from rfbench.sketches.maclaurin.localized import LocalizedMap
 from rfbench.tasks.gp.dual import DualEvidence
 from rfbench.tasks.gp.posterior import Evidence, Groups, Model, Posterior
 from rfbench.tasks.gp.primal import PrimalEvidence
@@ -20,9 +18,9 @@ from rfbench.tasks.gp.primal import PrimalEvidence
 
 def collect(features: FeatureMap, groups: Groups, n: int, engine: Engine, watch: Stopwatch) -> Evidence:
     """One pass over n rows; one for each cluster of a localized sketch."""
-    if isinstance(features, LocalizedMap):
-        return LocalEvidence(features, [collect(part, groups, n, engine, watch) for part in features.maps])
-    by_rows = isinstance(features, ExactMap) or n < features.D
+    if features.experts:
+        return LocalEvidence(features, [collect(part, groups, n, engine, watch) for part in features.experts])
+    by_rows = not features.explicit or n < features.D
     if (size := n if by_rows else features.D) > MOST_ROWS:
         raise InputError(
             f"a Gaussian process with {features.D} features of {n} rows needs a matrix of {size} rows, and {MOST_ROWS} "
@@ -35,7 +33,7 @@ def collect(features: FeatureMap, groups: Groups, n: int, engine: Engine, watch:
 class LocalEvidence(Evidence):
     """The evidence of every cluster of a localized sketch [Wacker 2022, Algorithm 7]."""
 
-    features: LocalizedMap
+    features: FeatureMap
     parts: list[Evidence]
 
     def posterior(self, model: Model, engine: Engine, watch: Stopwatch) -> "LocalPosterior":
@@ -45,7 +43,7 @@ class LocalEvidence(Evidence):
 class LocalPosterior(Posterior):
     """A row is predicted by its cluster."""
 
-    def __init__(self, features: LocalizedMap, parts: list[Posterior]) -> None:
+    def __init__(self, features: FeatureMap, parts: list[Posterior]) -> None:
         self.features, self.parts, self.jitter = features, parts, max(part.jitter for part in parts)
 
     def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:

@@ -19,8 +19,7 @@ from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
-from rfbench.sketches import FeatureMap
-from rfbench.tasks.kid.tangent import Tangent
+from rfbench.sketches import FeatureMap, Tangent
 
 
 @dataclass(eq=False)

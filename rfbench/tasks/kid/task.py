@@ -21,16 +21,10 @@ from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.exact import Exact
-from rfbench.sketches.maclaurin.series import MaclaurinSketch, SeriesMap
-from rfbench.sketches.products.chains import ChainMap
-from rfbench.sketches.wrappers import ComplexToRealMap
+from rfbench.sketches import FeatureMap, Sketch, Tangent, better_apart, by_degrees, known_part
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.kid.embedding import embed, squared_mmd
 from rfbench.tasks.kid.mmd import Estimate, block_mmd, exact
-from rfbench.tasks.kid.remainder import better_apart, by_degrees, known_part
-from rfbench.tasks.kid.tangent import Tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
 MATRICES_BYTES = 1 << 29  # of degree 2, two blocks a worker
@@ -66,10 +60,10 @@ class KID(Task):
         return pair(options)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if isinstance(sketch, Exact):
-            return "task=kid has the exact value beside that of every sketch; use a sketch with features"
-        if isinstance(sketch, MaclaurinSketch) and (reason := shortened(sketch, kernel)):
-            return reason
+        if reason := sketch.truncation:
+            return f"task=kid needs all degrees of the kernel; {reason}"
+        if not sketch.explicit:
+            return "task=kid computes the exact value beside every sketch; use a sketch with features"
         if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
             return (
                 "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above with a bias; use auto"
@@ -144,30 +138,14 @@ class KID(Task):
         seconds = perf_counter() - start
 
         told = f", exact up to degree {exactly.degree}" if exactly else ""
-        if counts := by_degree(first):
-            trial.learn({"allocation": counts})
+        if first.counts:
+            trial.learn({"allocation": {str(n): count for n, count in first.counts.items()}})
         yield Measure("kid", float(np.mean(values)), f"unbiased MMD² × 1{told}")
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), f"of {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
         yield Measure("sums_seconds", (seconds - inside / engine.workers) / self.resamples, "s")
         yield from reference
-
-
-def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
-    """Why a Maclaurin sketch may leave out a degree, which would be a bias, or None."""
-    p, last = kernel.power, [getattr(sketch, name, None) for name in ("p_min", "p_max")]
-    if p is None:
-        return f"the series of kernel '{kernel.name}' has no end, and task=kid needs all of it; use a Fourier sketch"
-    if any(value is not None and value < p for value in last):
-        return f"task=kid needs all degrees of the kernel; use sketch.p_max={p} (and sketch.p_min={p}) or more"
-    return None
-
-
-def by_degree(features: FeatureMap) -> dict[str, int]:
-    """How many features there are of every degree, where they are apart."""
-    unit, one = (2, features.base) if isinstance(features, ComplexToRealMap) else (1, features)
-    return {str(n): unit * D for n, D in one.counts.items()} if isinstance(one, SeriesMap | ChainMap) else {}
 
 
 def held(thing: object) -> int:

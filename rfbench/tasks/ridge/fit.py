@@ -19,7 +19,6 @@ from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.progress import bar, with_progress
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.gp.process import new_rows
 from rfbench.tasks.ridge.direct import Dual, Primal, System
 from rfbench.tasks.ridge.iterative import LANDMARKS, kernel_equations, normal_equations
@@ -90,7 +89,7 @@ class Fit:
             alpha = float(GRID[losses.argmin()]) * len(some) / n
         landmarks, _ = self.train.sample(LANDMARKS, rng_for(self.seed, "ridge", "landmarks"))
         more = landmarks, alpha * self.scale * n, self.tolerance, self.engine, self.watch
-        if isinstance(features, ExactMap):
+        if not features.explicit:
             f, steps = kernel_equations(features, lambda: self.blocks(self.train), *more)
         else:
             f, steps = normal_equations(features, lambda: self.blocks(self.train), (n, len(self.shift)), *more)
@@ -116,7 +115,7 @@ class Fit:
 
 def chosen(solver: str, features: FeatureMap, n: int) -> str:
     """The solver asked for, if it can be, or the one that is quickest."""
-    exact, D = isinstance(features, ExactMap), features.D
+    exact, D = not features.explicit, features.D
     if solver == "auto":
         if n <= MOST_ROWS and (exact or n < D):
             return "dual"

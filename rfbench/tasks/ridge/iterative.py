@@ -23,8 +23,7 @@ from rfbench.linalg.gram import Blocks, wide
 from rfbench.linalg.kept import Kept
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
+from rfbench.sketches import FeatureMap, KernelRows
 from rfbench.tasks.ridge.predictors import Expansion, Function, Linear
 
 Operator = Callable[[Array], Array]
@@ -63,7 +62,7 @@ def normal_equations(
 
 
 def kernel_equations(
-    features: ExactMap,
+    features: FeatureMap,
     blocks: Callable[[], Blocks],
     landmarks: Array,
     penalty: float,
@@ -92,17 +91,6 @@ def kernel_equations(
     with watch("solve"):
         A, steps = conjugate_gradients(product, Y, penalty, tolerance, preconditioner(B, penalty, engine))
     return Expansion(features, X, A), steps
-
-
-class KernelRows(FeatureMap):
-    """k(x, xᵢ) for all i, in the place of features."""
-
-    def __init__(self, features: ExactMap, X: Array) -> None:
-        self.features, self.X = features, X
-        self.d, self.D, self.dtype = features.d, len(X), features.dtype
-
-    def write(self, X: Array, out: Array) -> None:
-        out[...] = self.features.product(X, self.X)
 
 
 def total(parts: Any, shape: tuple[int, ...], dtype: Any) -> Array:

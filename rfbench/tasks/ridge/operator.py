@@ -19,7 +19,7 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel
 from rfbench.kernels.decomposable import Decomposable
 from rfbench.linalg.ridge_path import conjugate_gradients, path
-from rfbench.sketches.fourier.couplings import Coupling, Kron
+from rfbench.sketches import Coupling, Kron
 from rfbench.tasks.ridge.sums import Sums
 
 AT_ONCE = 1 << 22  # entries of a Gram matrix between new and training rows

@@ -11,9 +11,7 @@ from rfbench.checks import InputError
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.fourier.couplings import Coupling, Kron
-from rfbench.sketches.fourier.operator_valued import OperatorMap
+from rfbench.sketches import Coupling, FeatureMap, Kron
 from rfbench.tasks.ridge.operator import Dual, Primal, exact, expansion
 from rfbench.tasks.ridge.stochastic import descend
 from rfbench.tasks.ridge.sums import sums
@@ -59,7 +57,7 @@ class Fit:
     def features(self, features: FeatureMap, rng: np.random.Generator) -> Fitted:
         """With those of a sketch; of a scalar kernel each output is on its own."""
         p = len(self.shift)
-        M = features.coupling if isinstance(features, OperatorMap) else Kron(features.D, np.eye(p))
+        M = features.coupling or Kron(features.D, np.eye(p))
         each = 1 if isinstance(M, Kron) else p  # one system of a decomposable kernel serves all outputs
         unknowns = features.D if each == 1 else int(np.prod(M.shape))
         if self.solver == "sgd":

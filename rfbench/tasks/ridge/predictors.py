@@ -8,7 +8,6 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
 
 NUMBERS = 1 << 22  # of features, or of kernel values, of one block of rows
 
@@ -43,7 +42,7 @@ class Linear(Function):
 class Expansion(Function):
     """x → Σ k(x, xᵢ) aᵢ."""
 
-    def __init__(self, features: ExactMap, X: Array, A: Array) -> None:
+    def __init__(self, features: FeatureMap, X: Array, A: Array) -> None:
         self.features, self.X, self.A = features, X, A
 
     def __call__(self, X: Array, engine: Engine) -> Array:
@@ -53,7 +52,7 @@ class Expansion(Function):
 
 def combination(features: FeatureMap, X: Array, A: Array, engine: Engine) -> Function:
     """x → Σ k̂(x, xᵢ) aᵢ, which with features is linear in them."""
-    if isinstance(features, ExactMap):
+    if not features.explicit:
         return Expansion(features, X, A)
     W = []
     for part in features.parts():

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.fourier.couplings import Coupling
+from rfbench.sketches import Coupling, FeatureMap
 
 BATCH = 256  # rows at least, where there are as many
 POWER_STEPS = 30

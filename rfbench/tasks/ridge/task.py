@@ -15,7 +15,7 @@ from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.ridge.direct import Primal
 from rfbench.tasks.ridge.fit import GRID, Fit, signed
@@ -46,7 +46,8 @@ class Ridge(Task):
             raise InputError(f"no task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        objection = of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        unsuited = of_one_output(self.name, kernel) or no_localized(self.name, sketch)
+        objection = unsuited or super().objection(sketch, kernel)
         if kernel.open and not objection:
             baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
         return objection

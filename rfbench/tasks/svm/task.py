@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rfbench.arrays import Array, is_complex
+from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
@@ -19,9 +19,7 @@ from rfbench.linalg.gram import doubles, filled
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.exact import ExactMap
-from rfbench.sketches.maclaurin.localized import LocalizedMap
-from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.gp.process import new_rows
 from rfbench.tasks.svm.kernel import KernelMachine
 from rfbench.tasks.svm.linear import BYTES, LinearMachine
@@ -43,7 +41,10 @@ class SVM(Task):
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
     def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        if sketch.is_complex:
+            return "task=svm needs real features; use the real form of this sketch, or its ctr_ form"
+        unsuited = of_one_output(self.name, kernel) or no_localized(self.name, sketch)
+        return unsuited or super().objection(sketch, kernel)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
         """The labels are all there is; they must be classes."""
@@ -63,7 +64,7 @@ class SVM(Task):
         Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
         start = perf_counter()
         machine: KernelMachine | LinearMachine
-        if isinstance(features, ExactMap):
+        if features.kernel:
             machine = KernelMachine(features.kernel, Phi, y, self.C, engine)
         else:
             machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
@@ -83,13 +84,7 @@ class SVM(Task):
 
 def refuse_unsuited(features: FeatureMap, n: int) -> None:
     """Say what cannot be done before the work begins."""
-    if is_complex(features.dtype):
-        raise InputError(
-            "task=svm needs real features, and those of this sketch are complex; use its ctr_ or real form"
-        )
-    if isinstance(features, LocalizedMap):
-        raise InputError("task=svm needs features of each row alone; use sketch=optimized_maclaurin")
-    if isinstance(features, ExactMap):
+    if features.kernel:
         KernelMachine.refuse_beyond(features.kernel, n)
     need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > SHARE * have:

@@ -100,7 +100,7 @@ MISTAKES = {
     "task.exact_degree=2 kernel.bias=0": "of degree 3 and above with a bias; use auto",
     "sketch=random_maclaurin sketch.p_max=2": "needs all degrees of the kernel; use sketch.p_max=3",
     "sketch=optimized_maclaurin degree=12": "needs all degrees of the kernel; use sketch.p_max=12 (and",
-    "sketch=localized_maclaurin": "the series of kernel 'gaussian' has no end",
+    "sketch=localized_maclaurin": "the series of kernel 'gaussian' is infinite",
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
 }
