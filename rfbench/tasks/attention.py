@@ -20,7 +20,7 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.attention import head_config, read_head
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_ROWS, TILE
 from rfbench.results.pictures import MAPS
 from rfbench.seeds import rng_for
@@ -62,10 +62,10 @@ class Attention(Task):
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         return head_config(options)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if kernel.name != "exponential":
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if recipe.name != "exponential":
             return (
-                f"task=attention has the kernel exp(x.y), and kernel '{kernel.name}' was chosen. Use sketch=favor, "
+                f"task=attention has the kernel exp(x.y), and kernel '{recipe.name}' was chosen. Use sketch=favor, "
                 "sketch=exponential_rff, or sketch=optimized_maclaurin kernel=exponential"
             )
         if not sketch.explicit:

@@ -7,7 +7,7 @@ from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
@@ -26,10 +26,10 @@ class MaclaurinTerms(Task):
         require(2 <= self.rows <= MOST_ROWS, "task.rows", f"from 2 to {MOST_ROWS}", self.rows)
         require(1 <= self.terms <= 100, "task.terms", "from 1 to 100", self.terms)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if not sketch.by_degree:
             return "task=maclaurin_terms is for Maclaurin features; use sketch=optimized_maclaurin"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return split.train.sample(self.rows, rng_for(seed, "maclaurin_terms"))[0]

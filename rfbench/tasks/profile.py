@@ -15,8 +15,7 @@ from rfbench.arrays import Array, real_type, squared_distances
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
-from rfbench.kernels.base import DotProductKernel
+from rfbench.kernels import DotProductKernel, Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
@@ -47,12 +46,12 @@ class Profile(Task):
         good = self.rows == 0 or (2 <= self.rows <= 5000 and self.along != "norm")
         require(good, "task.rows", "0, or from 2 to 5000 along distance or sphere", self.rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if self.of == "variance" and sketch.closed_form is None:
             return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
-        if self.series and not isinstance(kernel, DotProductKernel):
-            return f"task.series is of kernels of the inner product, and kernel '{kernel.name}' is none; use 0"
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        if self.series and not issubclass(recipe.cls, DotProductKernel):
+            return f"task.series needs a dot product kernel, and kernel '{recipe.name}' is not one; use task.series=0"
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Curves]:
         """x, y, and the curves that need no sketch, a row for each point."""

@@ -18,7 +18,7 @@ from rfbench.devices.opu.replay import Replay
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.devices.projectors import NoRoomError, Projector, at_hand
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial, energy
@@ -35,13 +35,13 @@ class Projection(Task):
     def __post_init__(self) -> None:
         require(0 <= self.seconds < np.inf, "task.seconds", "at least 0", self.seconds)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         device = device_of(sketch)
         if device and isinstance(device.backend, Replay):
             return "frames of an earlier run do not tell how long they took; use opu=simulated, or a device"
-        if not (device or (sketch.random and kernel.name == "optical")):
+        if not (device or (sketch.random and recipe.name == "optical")):
             return "task=projection has no sketch but the light of an OPU; leave sketch=… out"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return np.concatenate([X for X, _ in split.train.blocks()])

@@ -15,7 +15,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial
@@ -42,10 +42,10 @@ class Variance(Task):
         require(self.pairs >= 1, "task.pairs", "at least 1", self.pairs)
         require(2 <= self.rows <= 5000, "task.rows", "from 2 to 5000", self.rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if not sketch.random:
             return "task=variance needs a random sketch, and this one has no features to draw. Use task=kernel_error"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array]:
         """(rows, two rows of each pair, variances that are nothing but rounding)."""

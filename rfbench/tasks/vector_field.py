@@ -16,7 +16,7 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
@@ -65,17 +65,17 @@ class VectorField(Task):
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if sketch.is_complex:
             return "task=vector_field needs real features; use the real form of this sketch, or its ctr_ form"
-        return no_localized(self.name, sketch) or super().objection(sketch, kernel)
+        return no_localized(self.name, sketch) or super().objection(sketch, recipe)
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        if not kernel.open:
-            return super().fit(kernel, train, seed, engine)
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+        if not recipe.tunable:
+            return super().fit(recipe, train, seed, engine)
         X, y = train.sample(CHOOSING, rng_for(seed, "kernel"))
         Y, losses = train.part.dataset.targets(y), []
-        candidates = [one.fit_targets(Y) for one in kernel.candidates(X)]
+        candidates = recipe.candidates(X, Y)
         self._check(candidates[0], train, X, Y)
         with bar(len(candidates), "length scales") as shown:
             for one in candidates:

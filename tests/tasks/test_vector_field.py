@@ -10,7 +10,7 @@ from rfbench.datasets import load
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import KernelRecipe, kernel_recipe, make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
 from rfbench.tasks.ridge.operator import Dual, Primal
@@ -170,9 +170,8 @@ def test_workers_do_not_change_a_bit():
 def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, **options):
     split = prepared_split(dataset, Preparation(()), seed, np.float64, train_rows)
     with Local(2).running() as engine:
-        kernel = task.fit(kernel, split.train, seed, engine)
-        labels = split.train.sample(1000, np.random.default_rng(0))[1]
-        kernel = kernel.fit_targets(split.train.part.dataset.targets(labels))
+        recipe = kernel if isinstance(kernel, KernelRecipe) else KernelRecipe.of(kernel)
+        kernel = task.fit(recipe, split.train, seed, engine)
         sketch = make_sketch(sketch, kernel, **options)
         reference = task.reference(split, kernel, seed, engine)
         return measured(task, make_trial(split, kernel, sketch, D, engine, seed=seed), reference)
@@ -194,7 +193,7 @@ def test_curl_free_features_beat_independent_ones_on_a_gradient_field(D):
     data, task = load(FIELD, data_dir=None, download=False), make_task("vector_field", exact_rows=0)
 
     def mse(name, **options):
-        kernel = make_kernel(name, 1, length_scale="validation")
+        kernel = kernel_recipe(name, 1, length_scale="validation")
         found = [run(task, data, f"orff_{name}", kernel, D, seed, 100, **options)["rmse"] for seed in range(8)]
         return np.mean(np.square(found))
 
@@ -203,7 +202,7 @@ def test_curl_free_features_beat_independent_ones_on_a_gradient_field(D):
 
 def test_the_length_scale_is_that_of_the_least_error_on_folds():
     """By dense matrices and a loop over all of them."""
-    kernel, task = make_kernel("curl_free", 1, length_scale="validation"), make_task("vector_field", folds=4)
+    kernel, task = kernel_recipe("curl_free", 1, length_scale="validation"), make_task("vector_field", folds=4)
     with Local(2).running() as engine:
         found = task.fit(kernel, train_rows(), 0, engine)
     centred, losses = (Y - Y.mean(0)).ravel(), {}

@@ -65,7 +65,7 @@ def on_device(sketch: Sketch, device: Device) -> OnDevice:
     light, bias = (sketch.base, sketch.bias) if isinstance(sketch, Affine) else (sketch, 0.0)
     if not isinstance(light, OpticalSketch):
         raise InputError(
-            "an OPU computes optical features only, and another sketch was asked for; use sketch=optical or opu=none"
+            "an OPU computes optical features only, and another sketch was asked for; use sketch=optical, or opu=none"
         )
     if bias != int(bias):
         raise InputError(f"an OPU appends ones to its rows: kernel.bias must be a whole number; {bias:g} was given")

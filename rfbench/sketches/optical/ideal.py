@@ -59,7 +59,7 @@ def make(kernel: Optical, exponent: float | None = None) -> Sketch:
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
             "set sketch.exponent, which the kernel follows"
         )
-    return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, 0.0 if isinstance(kernel.bias, str) else kernel.bias)
+    return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, kernel.bias)
 
 
 FAMILIES = {"optical": Family(make, ("optical",), "closed form", "d D")}

@@ -17,7 +17,7 @@ from rfbench.blocks import regrouped, spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.progress import bar, with_progress
@@ -61,8 +61,8 @@ class GaussianProcess(Task):
         rows = self.reference_rows
         require(2 <= rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:

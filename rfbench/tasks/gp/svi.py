@@ -16,7 +16,7 @@ from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.kernels.polynomial import AffinePower
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
@@ -46,7 +46,8 @@ class GPCSVI(Task):
             require(getattr(self, key) >= 1, f"task.{key}", "at least 1", getattr(self, key))
         require(self.rate > 0, "task.rate", "above 0", self.rate)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        kernel = recipe.provisional()
         bias = kernel.affine[2] if isinstance(kernel, AffinePower) else 0
         if not (bias and sketch.factored):
             return (
@@ -55,7 +56,7 @@ class GPCSVI(Task):
             )
         if sketch.is_complex:
             return "task=gpc_svi learns with real features; use the ctr_ form of this sketch"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> int:
         """The number of classes."""

@@ -19,7 +19,7 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch, Tangent, better_apart, by_degrees, known_part
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
@@ -59,16 +59,16 @@ class KID(Task):
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
         return pair(options)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if reason := sketch.truncation:
             return f"task=kid needs all degrees of the kernel; {reason}"
         if not sketch.explicit:
             return "task=kid computes the exact value beside every sketch; use a sketch with features"
-        if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
+        if self.exact_degree == 2 and not by_degrees(recipe.provisional(), sketch, 2):
             return (
                 "task.exact_degree=2 is of product and Maclaurin sketches of degree 3 and above with a bias; use auto"
             )
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
         """What does not depend on the sketch, as it stands in every row."""

@@ -14,7 +14,7 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import doubles, filled
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar, with_progress
@@ -40,11 +40,11 @@ class SVM(Task):
         require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if sketch.is_complex:
             return "task=svm needs real features; use the real form of this sketch, or its ctr_ form"
-        unsuited = of_one_output(self.name, kernel) or no_localized(self.name, sketch)
-        return unsuited or super().objection(sketch, kernel)
+        unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
+        return unsuited or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
         """The labels are all there is; they must be classes."""

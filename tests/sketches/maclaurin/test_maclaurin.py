@@ -6,7 +6,7 @@ from support import oracles, stats
 from support.stats import LIMIT
 
 from rfbench.checks import InputError
-from rfbench.kernels import make_kernel
+from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.maclaurin.optimized import AllocatedMaclaurin
 from rfbench.sketches.wrappers import ComplexToRealMap
@@ -205,6 +205,6 @@ def test_other_mistakes_are_named(wine):
 
 
 def test_a_median_length_scale_is_not_needed_to_count_features():
-    kernel = make_kernel("gaussian", 3, length_scale="median")
+    kernel = kernel_recipe("gaussian", 3, length_scale="median").provisional()
     for name in ("random_maclaurin", "optimized_maclaurin"):
         assert make_sketch(name, kernel).objection(D) is None

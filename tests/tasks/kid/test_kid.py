@@ -6,7 +6,7 @@ from support import zoo
 from support.kid import MACLAURIN, SKETCHES, D, double_loop, run, sets, split_of, standard, z
 
 from rfbench.checks import InputError
-from rfbench.kernels import make_kernel
+from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.tasks.kid import mmd
 from rfbench.tasks.kid import task as kid
 
@@ -147,12 +147,12 @@ def test_sketches_of_a_sweep_share_the_exact_value(monkeypatch):
 
 def test_gamma_is_one_over_the_columns():
     X, Y = sets()
-    kernel = make_kernel("polynomial", 4, gamma="1/d")
-    fitted = kernel.fit(X)
+    fitted = kernel_recipe("polynomial", 4, gamma="1/d").fit(X)
     from sklearn.metrics.pairwise import polynomial_kernel
 
     np.testing.assert_allclose(fitted.gram(X, Y), polynomial_kernel(X, Y, degree=4))  # gamma=None is 1/d there
-    assert np.isnan(kernel.gram(X, Y)).all()  # before the columns are known there is no answer
-    for wrong in ("1/n", 0, -1.0):
-        with pytest.raises(InputError, match=r"kernel.gamma must be above 0, or 1/d"):
-            make_kernel("polynomial", 4, gamma=wrong)
+    with pytest.raises(InputError, match=r"kernel.gamma=1/d needs training rows"):
+        make_kernel("polynomial", 4, gamma="1/d")
+    for wrong, words in (("1/n", "did you mean '1/d'"), (0, "must be above 0, or 1/d"), (-1.0, "above 0, or 1/d")):
+        with pytest.raises(InputError, match=words):
+            kernel_recipe("polynomial", 4, gamma=wrong)

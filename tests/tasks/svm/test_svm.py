@@ -174,11 +174,9 @@ MISTAKES = {
 }
 
 
-def test_a_sweep_with_a_complex_sketch_is_refused_before_its_first_job(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rfbench"])
-    code = main(["-m", "task=svm", "sketch=rff,complex_rff", "features=16", "seeds=1"])
-    one_line(subprocess.CompletedProcess("sweep", code, *capfd.readouterr()), "needs real features")
+def test_a_sweep_with_a_complex_sketch_is_refused_before_its_first_job(rfbench, tmp_path):
+    words = ("-m", "task=svm", "sketch=rff,complex_rff", "features=16", "seeds=1")
+    one_line(rfbench(*words), "needs real features")
     assert not list(tmp_path.rglob("results.csv"))
 
 
