@@ -9,7 +9,7 @@ from rfbench.config.files import choices
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.tasks import TASKS, make_task
 from rfbench.tasks.kernel_error import spectral_norm
@@ -61,7 +61,7 @@ def test_kernel_error_of_the_exact_kernel_is_rounding(made):
 def test_kernel_error_of_a_matrix_valued_kernel_is_that_of_its_blocks(name, rows, made):
     """As many rows as make a matrix of the size asked for, 20 outputs to a row, and two at least."""
     options = {"outputs": 20, "coupling": "laplacian"} if name == "decomposable" else {}
-    kernel = make_kernel(name, 3, length_scale=0.7, **options)
+    kernel = kernel_recipe(name, 3, length_scale=0.7, **options).provisional()
     (X, K, _), found, draw = run(make_task("kernel_error", rows=rows), f"orff_{name}", made, kernel=kernel)
     assert len(X) == max(rows // 20, 3)
     features = draw(0)

@@ -227,7 +227,7 @@ def test_classes_are_unit_vectors_and_the_largest_output_is_predicted():
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(0)) / X.std(0)
     data, task = Dataset("wine", InMemory(X), InMemory(y), 3), make_task("vector_field")
-    kernel = make_kernel("decomposable", 1, length_scale=4.0, coupling="simplex")
+    kernel = kernel_recipe("decomposable", 1, length_scale=4.0, coupling="simplex")
     found = run(task, data, "orff_decomposable", kernel, 200)
     assert found["error"] <= 0.06
     assert found["exact_error"] <= 0.06
