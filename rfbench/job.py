@@ -16,10 +16,9 @@ from rfbench.devices.meters import Meter, make_meter
 from rfbench.devices.opu import make_opu
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.engines import Engine, Local
-from rfbench.kernels import Kernel, make_kernel
+from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
 from rfbench.registry import find
-from rfbench.sketches import Sketch, make_sketch
-from rfbench.sketches.optical.device import on_device
+from rfbench.sketches import Sketch, make_sketch, on_device
 from rfbench.tasks import TASKS, Task, make_task
 
 MAX_SEEDS = 100_000
@@ -30,7 +29,7 @@ class Job:
     """All that a run needs besides the data."""
 
     config: dict[str, Any]  # plain values
-    kernel: Kernel
+    kernel: KernelRecipe
     task: Task
     engine: Engine
     meter: Meter
@@ -80,7 +79,7 @@ def build_job(plain: dict[str, Any]) -> Job:
         require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
     options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
     options["engine"].pop("name", None)
-    kernel = make_kernel(degree=plain["degree"], **options["kernel"])
+    kernel = kernel_recipe(degree=plain["degree"], **options["kernel"])
     job = Job(
         config=plain,
         kernel=kernel,
@@ -93,8 +92,9 @@ def build_job(plain: dict[str, Any]) -> Job:
         dtype=np.dtype(plain["dtype"]),
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
-    sketch = job.sketch(kernel)
-    job.real_twin(kernel)  # refuses a wrong name
+    provisional = kernel.provisional()
+    sketch = job.sketch(provisional)
+    job.real_twin(provisional)  # refuses a wrong name
     objections = [sketch.objection(D) for D in job.features if isinstance(D, int)]
     for objection in (*objections, job.task.objection(sketch, kernel)):
         if objection:

@@ -4,7 +4,6 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +76,8 @@ def remove_empty_output(directory: Path) -> None:
 
 def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Recorder) -> Iterator[Rows]:
     """The rows of every trial that is not done yet, in the order of seeds."""
-    # The number of features does not depend on the kernel's numbers, so the unfitted kernel is enough.
-    sketch, d = job.sketch(job.kernel), dataset.X.shape[1]
+    # The number of features does not depend on the kernel's numbers, so a provisional kernel is enough.
+    sketch, d = job.sketch(job.kernel.provisional()), dataset.X.shape[1]
     counts = list(dict.fromkeys(sketch.count(job.preparation.columns(d), feature_count(D, d)) for D in job.features))
     for objection in filter(None, map(sketch.objection, counts)):
         raise InputError(objection)
@@ -101,9 +100,9 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
             "use task=vector_field"
         )
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
-    sample, labels = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-    kernel = job.task.fit(job.kernel, split.train, seed, job.engine).fit_targets(dataset.targets(labels))
-    recorder.learn(f"{kernel.name} kernel, seed {seed}", learned_numbers(job.kernel, kernel))
+    sample, _ = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+    kernel = job.task.fit(job.kernel, split.train, seed, job.engine)
+    recorder.learn(f"{kernel.name} kernel, seed {seed}", job.kernel.learned(kernel))
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
@@ -118,10 +117,6 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
         except Exception as error:
             recorder.forget()
             yield [columns | failure(error)]
-
-
-def learned_numbers(recipe: Kernel, kernel: Kernel) -> dict[str, Any]:
-    return {key: value for key, value in asdict(kernel).items() if value != getattr(recipe, key)}
 
 
 def make_trial(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rfbench.checks import InputError
 from rfbench.kernels.base import DotProductKernel, Kernel
 from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.decomposable import Decomposable
@@ -10,18 +11,28 @@ from rfbench.kernels.matern import Laplacian, Matern
 from rfbench.kernels.matrix import CurlFree, DivFree, Helmholtz
 from rfbench.kernels.optical import Optical
 from rfbench.kernels.polynomial import Linear, Polynomial, PolynomialSphere
-from rfbench.registry import build, find
+from rfbench.kernels.recipe import KernelRecipe
+from rfbench.registry import find
 
-__all__ = ["KERNELS", "DotProductKernel", "Kernel", "make_kernel"]
+__all__ = ["KERNELS", "DotProductKernel", "Kernel", "KernelRecipe", "kernel_recipe", "make_kernel"]
 
 SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Bessel, Optical)
 MATRIX = (Decomposable, CurlFree, DivFree, Helmholtz)
 KERNELS: dict[str, type[Kernel]] = {cls.name: cls for cls in (*SCALAR, *MATRIX)}
 
 
-def make_kernel(name: str, degree: int, **options: Any) -> Kernel:
-    """The kernel of that name; the degree goes to those that have one."""
+def kernel_recipe(name: str, degree: int, **options: Any) -> KernelRecipe:
+    """The kernel of that name, whose options may be words; the degree goes to kernels that have one."""
     cls = find("kernel", name, KERNELS)
     if "degree" in cls.__dataclass_fields__:
         options["degree"] = degree
-    return build("kernel", cls, options)
+    return KernelRecipe(cls, options)
+
+
+def make_kernel(name: str, degree: int, **options: Any) -> Kernel:
+    """The kernel of that name, whose options are numbers."""
+    recipe = kernel_recipe(name, degree, **options)
+    for key, value in options.items():
+        if isinstance(value, str):
+            raise InputError(f"kernel.{key}={value} needs training rows; use kernel_recipe")
+    return recipe.provisional()

@@ -1,9 +1,9 @@
-"""What every kernel of the distance is a mixture of: frequencies on one sphere [Wacker 2022, Eq. 2.5].
+"""The kernel of frequencies on one sphere, of which every kernel of the distance is a mixture [Wacker 2022, Eq. 2.5].
 
     Λ_d(r) = E exp(i r⟨s, u⟩) = Γ(d/2) (2/r)^{d/2−1} J_{d/2−1}(r) = ₀F₁(; d/2; −r²/4),      s uniform, ‖u‖ = 1      (1)
 
-and k(x, y) = Λ_d(√d ‖x − y‖/l), whose frequencies are as long as those of the Gaussian kernel of the same l are in the
-mean square.  The more columns, the nearer it comes to that kernel [ibid., Fig. 2.2].
+and k(x, y) = Λ_d(√d ‖x − y‖/l), whose frequencies have the root mean square length of those of the Gaussian kernel with
+the same l.  It approaches that kernel as d grows [ibid., Fig. 2.2].
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from rfbench.kernels.exponential import Scaled
 
 @dataclass(frozen=True)
 class Bessel(Scaled):
-    """Λ_d(√d ‖x − y‖/l) of rows with d columns."""
+    """Λ_d(√d ‖x − y‖/l) for rows with d columns."""
 
     name = "bessel"
 

@@ -4,48 +4,18 @@ exp(−‖x − y‖²/2l²) = exp(−‖x‖²/2l²) exp(⟨x, y⟩/l²) exp(�
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import lgamma
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, inner, squared_distances, squared_norms
-from rfbench.checks import InputError, require
-from rfbench.kernels.base import VALIDATION, DotProductKernel, Kernel
+from rfbench.kernels.base import DotProductKernel, LengthScale
 
 
-@dataclass(frozen=True)
-class Scaled(Kernel):
-    """A kernel with a length scale l: a number, the median distance of training rows, or chosen by a task."""
-
-    length_scale: float | str = 1.0
-
-    def __post_init__(self) -> None:
-        l = self.length_scale
-        if isinstance(l, str):
-            known = ("median", "likelihood", VALIDATION)
-            require(l in known, "kernel.length_scale", "a number, 'median', 'likelihood' or 'validation'", l)
-        else:
-            require(l > 0, "kernel.length_scale", "above 0", l)
-
-    @property
-    def l2(self) -> float:
-        if isinstance(self.length_scale, str):
-            raise InputError(f"kernel.length_scale={self.length_scale} needs training rows first: call fit")
-        return float(self.length_scale) ** 2
-
-    def fit(self, X: Array) -> Self:
-        if self.length_scale != "median":
-            return self
-        above = np.triu_indices(len(X), 1)
-        return replace(self, length_scale=float(np.sqrt(np.median(squared_distances(X, X)[above]))))
-
-    def candidates(self, X: Array) -> list[Kernel]:
-        """Powers of √2 times the median distance."""
-        median = replace(self, length_scale="median").fit(X).length_scale
-        return [replace(self, length_scale=float(median) * 2 ** (k / 2)) for k in range(-4, 5)]
+class Scaled(LengthScale):
+    """A scalar kernel with a length scale, which can be found by the likelihood."""
 
     @abstractmethod
     def gram_and_slope(self, X: Array) -> tuple[Array, Array]:

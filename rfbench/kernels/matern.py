@@ -1,11 +1,11 @@
-"""Matérn kernels: Gaussian kernels of a random length scale.
+"""Matérn kernels: Gaussian kernels with a random length scale.
 
 With z ~ N(0, I), t = √(2ν/χ²_{2ν}) and r = ‖x − y‖/l,
 
     k(x, y) = E exp(−t² r²/2) = E exp(i ⟨t z/l, x − y⟩),                                        (1)
 
 which for ν = ½, 3/2, 5/2 is e⁻ʳ, (1 + √3 r) e^{−√3 r} and (1 + √5 r + 5r²/3) e^{−√5 r}  [Rasmussen & Williams 2006,
-Eq. 4.17].  One t belongs to all d coordinates of a frequency: drawn for each of them, (1) would be the product of
+Eq. 4.17].  All d coordinates of a frequency share one t: with one per coordinate, (1) would be the product of
 one-dimensional Matérn kernels, which is another kernel for d > 1.
 """
 
@@ -21,8 +21,8 @@ from rfbench.checks import require
 from rfbench.kernels.base import Kernel
 from rfbench.kernels.exponential import Gaussian, Scaled
 
-POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # of √(2ν) r, before its exponential
-NEAR = 1e-8  # ‖x − y‖² below this part of ‖x‖² + ‖y‖² is computed from the differences
+POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}  # in √(2ν) r; times exp(−√(2ν) r)
+NEAR = 1e-8  # below this fraction of ‖x‖² + ‖y‖², ‖x − y‖² is computed from the differences
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class Matern(Laplacian):
 
 
 def scales(kernel: Kernel, n: int, rng: np.random.Generator) -> Array:
-    """n draws of t/l for a kernel that is a mixture of Gaussian ones, or the Gaussian itself, whose t is 1."""
+    """n draws of t/l for a mixture of Gaussian kernels, or for the Gaussian kernel itself, whose t is 1."""
     assert isinstance(kernel, Gaussian | Laplacian)
     t = kernel.mixing(n, rng) if isinstance(kernel, Laplacian) else np.ones(n)
     return t / sqrt(kernel.l2)
 
 
 def near_squared_distances(X: Array, Y: Array) -> Array:
-    """‖x − y‖² that is right for near rows too: a root makes 10⁻⁸ of what is left of 10⁻¹⁶ by cancellation."""
+    """‖x − y‖² that is accurate for near rows too: the root of a cancellation error of 10⁻¹⁶ would be 10⁻⁸."""
     D2 = squared_distances(X, Y)
     near = np.nonzero(NEAR * (squared_norms(X)[:, None] + squared_norms(Y)) > D2)
     for span in spans(len(near[0]), 4096):

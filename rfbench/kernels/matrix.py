@@ -1,49 +1,38 @@
-"""Matrix-valued kernels with a Gaussian scalar part k, for functions of several outputs  [Brault et al. 2016, 2.3].
+"""Matrix-valued kernels with a Gaussian scalar part k, for functions with several outputs  [Brault et al. 2016, 2.3].
 
 With δ = x − y, s = ‖δ‖²/l² and as many outputs as columns, −∇∇ᵀk is the curl-free kernel, (∇∇ᵀ − ΔI)k the
 divergence-free one [ibid., Definition 2.2], and c times the first plus 1 − c times the second is
 
     K(δ) = k(δ)/l² [((1 − c)(d − 1 − s) + c) I + (1 − 2c) δδᵀ/l²]                                     (1)
 
-The Gram matrix of n rows has a block for each pair: n p rows and columns, outputs along the fast axis.
+The Gram matrix of n rows has one p × p block per pair: n p rows and columns, outputs along the fast axis.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rfbench.arrays import Array, squared_distances
 from rfbench.checks import require
-from rfbench.kernels.base import Kernel
+from rfbench.kernels.base import LengthScale
 from rfbench.kernels.exponential import Gaussian
 
 
-@dataclass(frozen=True)
-class MatrixKernel(Kernel):
-    """K(x, y) of which every entry comes from one Gaussian kernel of length scale l, a number or a word for one."""
+class MatrixKernel(LengthScale):
+    """K(x, y) whose entries all come from one Gaussian kernel."""
 
-    length_scale: float | str = 1.0
-
-    def __post_init__(self) -> None:
-        Gaussian(self.length_scale)  # or a word on what is wrong with it
+    matrix_valued = True
+    exponents = tuple(k / 4 for k in range(-14, 5))  # mostly negative: a field may turn often within a median
 
     @property
     def gaussian(self) -> Gaussian:
         """k."""
         return Gaussian(self.length_scale)
 
-    def fit(self, X: Array) -> "MatrixKernel":
-        return replace(self, length_scale=self.gaussian.fit(X).length_scale)
-
-    def candidates(self, X: Array) -> list[Kernel]:
-        """Powers of 2^{1/4} times the median distance, most of them shorter: a field may turn several times in that."""
-        median = Gaussian("median").fit(X).length_scale
-        return [replace(self, length_scale=float(median) * 2 ** (k / 4)) for k in range(-14, 5)]
-
 
 class FieldKernel(MatrixKernel):
-    """Equation (1): fields with as many components as there are coordinates."""
+    """Equation (1): fields with as many components as coordinates."""
 
     @property
     @abstractmethod
@@ -56,7 +45,7 @@ class FieldKernel(MatrixKernel):
     def objection(self, X: Array) -> str | None:
         if X.shape[1] > 1:
             return None
-        return f"kernel '{self.name}' is of fields in two dimensions or more; the data have one column"
+        return f"kernel '{self.name}' is for fields in two dimensions or more; the data have one column"
 
     def gram(self, X: Array, Y: Array) -> Array:
         (n, d), m, l2, c = X.shape, len(Y), self.gaussian.l2, self.curl_free_part
@@ -90,7 +79,7 @@ class DivFree(FieldKernel):
 
 @dataclass(frozen=True)
 class Helmholtz(FieldKernel):
-    """A convex combination of both, with which any field of the Helmholtz decomposition can be learned."""
+    """A convex combination of both, which can learn any field with a Helmholtz decomposition."""
 
     name = "helmholtz"
     curl_free: float = 0.5

@@ -4,8 +4,11 @@ On the unit sphere 1 − ‖x − y‖²/a² = (1 − 2/a²) + (2/a²)⟨x, y⟩
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from math import comb, nan, sqrt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb, sqrt
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,7 @@ from rfbench.kernels.base import DotProductKernel
 
 
 class AffinePower(DotProductKernel):
-    """Whatever is (γ⟨x, y⟩ + ν)ᵖ: what a product sketch can estimate."""
+    """A kernel of the form (γ⟨x, y⟩ + ν)ᵖ, which product sketches estimate."""
 
     @property
     @abstractmethod
@@ -38,26 +41,47 @@ class AffinePower(DotProductKernel):
 
 @dataclass(frozen=True)
 class Polynomial(AffinePower):
-    """(γ⟨x, y⟩ + ν)ᵖ, γ a number, or `1/d` of the d columns."""
+    """(γ⟨x, y⟩ + ν)ᵖ."""
 
     name = "polynomial"
+    words = MappingProxyType({"gamma": ("1/d",)})
     degree: int
-    gamma: float | str = 1.0
+    gamma: float = 1.0
     bias: float = 1.0
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
-        good = self.gamma == "1/d" or (not isinstance(self.gamma, str) and self.gamma > 0)
-        require(good, "kernel.gamma", "above 0, or 1/d", self.gamma)
+        require(self.gamma > 0, "kernel.gamma", "above 0, or 1/d", self.gamma)
         require(self.bias >= 0, "kernel.bias", "at least 0", self.bias)
 
-    def fit(self, X: Array) -> "Polynomial":
-        return replace(self, gamma=1 / X.shape[1]) if self.gamma == "1/d" else self
+    @classmethod
+    def resolve(cls, options: Mapping[str, Any], X: Array | None, Y: Array | None) -> dict[str, Any]:
+        if X is not None and options.get("gamma") == "1/d":
+            options = {**options, "gamma": 1 / X.shape[1]}
+        return super().resolve(options, X, Y)
 
     @property
     def affine(self) -> tuple[int, float, float]:
-        # Before the columns are known there is no number that could be mistaken for an answer.
-        return self.degree, nan if isinstance(self.gamma, str) else self.gamma, self.bias
+        return self.degree, self.gamma, self.bias
+
+
+@dataclass(frozen=True)
+class HigherDegrees(DotProductKernel):
+    """(1 + ⟨x, y⟩)ᵖ without its degrees up to m."""
+
+    name = "higher_degrees"
+    p: int
+    m: int
+
+    @property
+    def power(self) -> int:
+        return self.p
+
+    def coefficients(self, degrees: NDArray[np.integer]) -> Array:
+        return np.array([float(comb(self.p, n)) if n > self.m else 0.0 for n in degrees])
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        return np.polynomial.Polynomial(self.coefficients(np.arange(self.p + 1)))(inner(X, Y))
 
 
 @dataclass(frozen=True)
@@ -70,7 +94,12 @@ class PolynomialSphere(AffinePower):
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
-        require(self.a >= sqrt(2), "kernel.a", "at least √2 = 1.4143 (below, the kernel is not positive)", self.a)
+        require(
+            self.a >= sqrt(2),
+            "kernel.a",
+            "at least √2 = 1.4143 (below, the kernel is not positive definite)",
+            self.a,
+        )
 
     @property
     def affine(self) -> tuple[int, float, float]:

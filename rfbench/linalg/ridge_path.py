@@ -19,7 +19,7 @@ from rfbench.linalg.cg import conjugate_gradients
 from rfbench.linalg.cholesky import factor_in_place, solve_factored
 from rfbench.linalg.tiles import tiles
 from rfbench.progress import bar
-from rfbench.sketches.fourier.couplings import Coupling
+from rfbench.sketches import Coupling
 
 TOLERANCE = 1e-7  # of the residual of conjugate gradients
 

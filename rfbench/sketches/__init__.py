@@ -1,4 +1,4 @@
-"""Step 3 of the data's way: X → Φ.  Here is the list of all sketches by name."""
+"""Step 3 of the pipeline: X → Φ.  All sketches by name, and what other folders need of them."""
 
 from typing import Any
 
@@ -7,15 +7,40 @@ from rfbench.kernels.base import Kernel
 from rfbench.registry import build, find
 from rfbench.sketches import compressive, exact
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
+from rfbench.sketches.couplings import Coupling, Kron
+from rfbench.sketches.exact import ExactMap, KernelRows
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier import favor, operator_valued, spherical, waves
 from rfbench.sketches.maclaurin import localized as localized_maclaurin
 from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
 from rfbench.sketches.maclaurin import random as random_maclaurin
+from rfbench.sketches.maclaurin.remainder import better_apart, by_degrees, known_part
+from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.sketches.optical import ideal
+from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.products import craft, hierarchical, powers, tensor_sketch
+from rfbench.sketches.products.slopes import with_slope
+from rfbench.sketches.wrappers import AffineMap
 
-__all__ = ["SKETCHES", "ClosedForm", "Family", "FeatureMap", "Sketch", "make_sketch"]
+__all__ = [
+    "SKETCHES",
+    "AffineMap",
+    "ClosedForm",
+    "Coupling",
+    "ExactMap",
+    "Family",
+    "FeatureMap",
+    "KernelRows",
+    "Kron",
+    "Sketch",
+    "Tangent",
+    "better_apart",
+    "by_degrees",
+    "known_part",
+    "make_sketch",
+    "on_device",
+    "with_slope",
+]
 
 MODULES = (
     *(powers, tensor_sketch, hierarchical, craft),
@@ -26,7 +51,7 @@ SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, fami
 
 
 def make_sketch(name: str, kernel: Kernel, **options: Any) -> Sketch:
-    """The sketch of that name for a kernel, or a sentence that says which kernels it is made for."""
+    """The sketch of that name for a kernel; other kernels than its own are refused."""
     family = find("sketch", name, SKETCHES)
     if family.kernels and kernel.name not in family.kernels:
         raise InputError(

@@ -1,22 +1,28 @@
 """A sketch is a recipe; sampled, it becomes a feature map Φ with E⟨Φ(x), Φ(y)⟩ = k(x, y).
 
-Recipes are frozen, hashable and hold no arrays.  Maps are one draw: immutable, and row i of Φ(X) depends on
-row i of X only, so blocks come in any order and on any number of threads.
+Recipes are frozen, hashable and hold no arrays.  A map is one draw: immutable, and row i of Φ(X) depends on row i of X
+only, so blocks may be computed in any order and on any number of threads.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
+from rfbench.kernels.base import Kernel
+from rfbench.sketches.couplings import Coupling
 
-# Rows worked on at once.  What feature-major maps hold of them has to stay in the cache; products with dense weights
-# need many rows to be worth the packing of the weights.
+# Rows computed at once.  Feature-major maps need their intermediate arrays to stay in the cache; products with dense
+# weights need many rows to be worth packing the weights.
 CHUNK = {"F": 64, "C": 256}
+
+OfPairs = Callable[[Array, Array, int], Array]  # X (n, d), Y (m, d) and D → (n, m)
 
 
 class FeatureMap(ABC):
@@ -27,13 +33,19 @@ class FeatureMap(ABC):
     dtype: np.dtype[Any]
     order: Literal["C", "F"] = "C"  # the layout of Φ that is written fastest; F is feature-major
 
+    explicit: bool = True  # False: k̂ comes from `product` only, and Φ(x) is x itself or measurements of it
+    kernel: Kernel | None = None  # evaluated by `product`, for the exact kernel
+    experts: Sequence["FeatureMap"] = ()  # one explicit map per cluster, for a localized sketch
+    coupling: Coupling | None = None  # of the outputs, for an operator-valued sketch
+    counts: Mapping[int, int] = MappingProxyType({})  # features of each degree, for a Maclaurin sketch
+
     @abstractmethod
     def write(self, X: Array, out: Array) -> None:
-        """Φ of at most `chunk` rows into out, (b, D)."""
+        """Write Φ of at most `chunk` rows to out, (b, D)."""
 
     @property
     def chunk(self) -> int:
-        """Rows worked on at once."""
+        """Rows computed at once."""
         return CHUNK[self.order]
 
     def empty(self, n: int) -> Array:
@@ -55,7 +67,7 @@ class FeatureMap(ABC):
         yield slice(0, self.D), Phi
 
     def parts(self) -> Iterator["FeatureMap"]:
-        """Maps whose features, side by side, are these: for those with more than memory holds for many rows."""
+        """Maps whose features, side by side, are these; several where Φ of many rows would not fit into memory."""
         yield self
 
     def product(self, Phi: Array, Psi: Array) -> Array:
@@ -66,9 +78,13 @@ class FeatureMap(ABC):
         """k̂ of row i with row i, (n, 1), or the entries of its p × p matrix, (n, p²)."""
         return np.einsum("pf,pf->p", Phi, Psi.conj())[:, None]
 
+    def nearest(self, X: Array) -> NDArray[np.int64]:
+        """The expert of every row."""
+        raise TypeError(f"{type(self).__name__} has no experts")
+
 
 class Tiled(FeatureMap):
-    """A map that makes few features at a time, so that all it takes for them stays in the cache."""
+    """A map that computes few features at a time, so that all they need stays in the cache."""
 
     @abstractmethod
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]: ...
@@ -79,41 +95,86 @@ class Tiled(FeatureMap):
 
 
 @dataclass(frozen=True)
+class ClosedForm:
+    """The exact spread of the estimate k̂."""
+
+    variance: OfPairs  # E|k̂ − E k̂|², summed over the entries of a matrix
+    pseudo_variance: OfPairs | None = None  # E[k̂²] − (E k̂)² of a complex sketch [Wacker 2022, Eq. 4.3]
+
+
+@dataclass(frozen=True)
 class Sketch(ABC):
     """A recipe for a feature map.  D counts output columns, complex ones in a complex sketch."""
 
+    @abstractmethod
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        """One draw.  dtype is the real type of the numbers; complex maps return the complex type of that size."""
+
     def objection(self, D: int) -> str | None:
-        """Why there cannot be D features, or None."""
+        """Why D features are impossible, or None."""
         return None
 
     def count(self, d: int, D: int) -> int:
-        """How many features there are where D are asked for."""
+        """How many features the map has when D are requested."""
         return D
 
     def adapt(self, X: Array, D: int) -> "Sketch":
-        """The recipe with what it takes from training rows; most take nothing."""
+        """The recipe fitted to training rows; most return self."""
         return self
 
     def facts(self) -> dict[str, Any]:
-        """What was learned from the training rows, in words and numbers, for run.json."""
+        """What `adapt` learned, for run.json."""
         return {}
 
-    @abstractmethod
-    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
-        """One draw.  dtype is the real type of the numbers; complex maps give the complex type of that size."""
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        """The variance of the estimate, where it is known."""
+        return None
 
+    @property
+    def is_complex(self) -> bool:
+        """Whether the features are complex numbers."""
+        return False
 
-class ClosedForm(Sketch):
-    """A sketch with a known variance."""
+    @property
+    def random(self) -> bool:
+        """Whether two draws differ."""
+        return True
 
-    @abstractmethod
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        """E|k̂ − E k̂|² of all pairs, (n, m); summed over the entries of a matrix."""
+    @property
+    def explicit(self) -> bool:
+        """Whether k̂(x, y) is the inner product of features of x and features of y."""
+        return True
 
+    @property
+    def localized(self) -> bool:
+        """Whether the features of a row depend on the other row of a pair."""
+        return False
 
-class ComplexClosedForm(ClosedForm):
-    """A complex sketch with known variance and pseudo-variance."""
+    @property
+    def factored(self) -> bool:
+        """Whether each feature is a product of linear functions, so that slopes.py has its derivative."""
+        return False
 
-    @abstractmethod
-    def pseudo_variance(self, X: Array, Y: Array, D: int) -> Array:
-        """E[k̂²] − (E k̂)² of all pairs [Wacker 2022, Eq. 4.3]."""
+    @property
+    def by_degree(self) -> bool:
+        """Whether each feature belongs to one degree of the kernel's series."""
+        return False
+
+    @property
+    def truncation(self) -> str | None:
+        """Why the estimate may lack degrees of the kernel's series, and the way out, or None."""
+        return None
+
+    @property
+    def device(self) -> Any:
+        """The optical processing unit that computes the features, or None."""
+        return None
+
+    def degree_errors(self, X: Array, last: int) -> Iterator[tuple[int, float, float]]:
+        """(n, variance of one feature of degree n, bias of the series up to n) for degrees up to `last`, on rows X."""
+        raise TypeError(f"the features of {type(self).__name__} have no degrees")
+
+    def surrogate_variance(self, X: Array, pairs: tuple[Array, Array], D: int) -> float | None:
+        """The convex approximation of the mean variance by which Maclaurin features are allocated, where it differs."""
+        return None

@@ -1,4 +1,4 @@
-"""The two ends of the scale: the data themselves as features, and the kernel itself without features."""
+"""The two extremes: the data themselves as features, and the kernel itself without features."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,22 +8,23 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.kernels.base import Kernel
-from rfbench.sketches.base import ClosedForm, FeatureMap
+from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import ANY, Family
+
+NO_VARIANCE = ClosedForm(lambda X, Y, D: np.zeros((len(X), len(Y))))
 
 
 @dataclass(frozen=True)
-class Identity(ClosedForm):
+class Identity(Sketch):
     """Φ(x) = x: exact for ⟨x, y⟩; D is the number of columns, whatever was asked for."""
+
+    random, closed_form = False, NO_VARIANCE
 
     def count(self, d: int, D: int) -> int:
         return d
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return IdentityMap(d, dtype)
-
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return np.zeros((len(X), len(Y)))
 
 
 class IdentityMap(FeatureMap):
@@ -35,10 +36,11 @@ class IdentityMap(FeatureMap):
 
 
 @dataclass(frozen=True)
-class Exact(ClosedForm):
-    """The kernel in place of an estimate: what is left is the rounding of the chosen precision."""
+class Exact(Sketch):
+    """The kernel in place of an estimate: the only error is the rounding of the chosen precision."""
 
     kernel: Kernel
+    random, explicit, closed_form = False, False, NO_VARIANCE
 
     def count(self, d: int, D: int) -> int:
         return 0
@@ -46,12 +48,12 @@ class Exact(ClosedForm):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return ExactMap(self.kernel, d, dtype)
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return np.zeros((len(X), len(Y)))
-
 
 class ExactMap(IdentityMap):
-    """Passes rows on, so that the kernel can be evaluated on them."""
+    """Returns the rows themselves, so that the kernel can be evaluated on them."""
+
+    explicit = False
+    kernel: Kernel
 
     def __init__(self, kernel: Kernel, d: int, dtype: Any) -> None:
         super().__init__(d, dtype)
@@ -63,6 +65,17 @@ class ExactMap(IdentityMap):
     def paired(self, Phi: Array, Psi: Array) -> Array:
         blocks = spans(len(Phi), 64)
         return np.concatenate([self.product(Phi[i], Psi[i]).diagonal() for i in blocks])[:, None]
+
+
+class KernelRows(FeatureMap):
+    """k(x, xᵢ) for all landmarks xᵢ in place of features."""
+
+    def __init__(self, features: FeatureMap, X: Array) -> None:
+        self.features, self.X = features, X
+        self.d, self.D, self.dtype = features.d, len(X), features.dtype
+
+    def write(self, X: Array, out: Array) -> None:
+        out[...] = self.features.product(X, self.X)
 
 
 FAMILIES = {

@@ -1,4 +1,4 @@
-"""What `rfbench list sketches` tells of a sketch, and how it is made from a kernel and its options."""
+"""What `rfbench list sketches` prints about a sketch, and how to build it from a kernel and options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +14,6 @@ class Family:
     """A name in the registry."""
 
     make: Callable[..., Sketch]  # (kernel, **options)
-    kernels: tuple[str, ...]  # what it can estimate, the first by default; none: any
+    kernels: tuple[str, ...]  # kernels that it can estimate, the default first; empty: any
     variance: str
-    cost: str  # of a row
+    cost: str  # per row

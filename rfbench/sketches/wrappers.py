@@ -1,4 +1,4 @@
-"""Sketches made of sketches: complex to real, inhomogeneous, side by side."""
+"""Sketches that contain other sketches: complex to real, inhomogeneous, side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,17 +9,64 @@ import numpy as np
 
 from rfbench.arrays import Array, real_type
 from rfbench.blocks import scratch
-from rfbench.sketches.base import ClosedForm, ComplexClosedForm, FeatureMap, Sketch, Tiled
+from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch, Tiled
 
 
 @dataclass(frozen=True)
-class ComplexToReal(Sketch):
+class Wrapper(Sketch):
+    """A sketch that contains another one and has its properties unless it overrides them; a closed form it derives."""
+
+    base: Sketch
+
+    def objection(self, D: int) -> str | None:
+        return self.base.objection(D)
+
+    def count(self, d: int, D: int) -> int:
+        return self.base.count(d, D)
+
+    def adapt(self, X: Array, D: int) -> Sketch:
+        return replace(self, base=self.base.adapt(X, D))
+
+    def facts(self) -> dict[str, Any]:
+        return self.base.facts()
+
+    @property
+    def is_complex(self) -> bool:
+        return self.base.is_complex
+
+    @property
+    def random(self) -> bool:
+        return self.base.random
+
+    @property
+    def explicit(self) -> bool:
+        return self.base.explicit
+
+    @property
+    def factored(self) -> bool:
+        return self.base.factored
+
+
+class WrappedMap(FeatureMap):
+    """A map of the features of another one."""
+
+    def __init__(self, base: FeatureMap) -> None:
+        self.base = base
+        self.d, self.D, self.dtype, self.order = base.d, base.D, base.dtype, base.order
+
+    @property
+    def chunk(self) -> int:
+        return self.base.chunk
+
+
+@dataclass(frozen=True)
+class ComplexToReal(Wrapper):
     """D real features from D/2 complex ones: (Re Φ, Im Φ), whose estimate is the real part of the complex one.
 
     [Wacker 2022, Algorithm 3]
     """
 
-    base: Sketch
+    is_complex = False
 
     def objection(self, D: int) -> str | None:
         if D % 2 == 0:
@@ -30,33 +77,28 @@ class ComplexToReal(Sketch):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return ComplexToRealMap(self.base.sample(d, D // 2, rng, dtype))
 
-
-class ComplexToRealClosedForm(ComplexToReal, ClosedForm):
-    """Var = ½ (Var + pseudo-Var of the complex estimate)  [Wacker 2022, Proposition 4.2.1]."""
-
-    base: ComplexClosedForm
-
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return np.maximum(self.base.variance(X, Y, D // 2) + self.base.pseudo_variance(X, Y, D // 2), 0) / 2
-
-
-def complex_to_real(base: Sketch) -> ComplexToReal:
-    """With a closed form where the complex sketch has one."""
-    return (ComplexToRealClosedForm if isinstance(base, ComplexClosedForm) else ComplexToReal)(base)
-
-
-class ComplexToRealMap(Tiled):
-    def __init__(self, base: FeatureMap) -> None:
-        self.base, self.order = base, base.order
-        self.d, self.D, self.dtype = base.d, 2 * base.D, real_type(base.dtype)
-
     @property
-    def chunk(self) -> int:
-        return self.base.chunk
+    def closed_form(self) -> ClosedForm | None:
+        """Var = ½ (Var + pseudo-Var of the complex estimate)  [Wacker 2022, Proposition 4.2.1]."""
+        form = self.base.closed_form
+        if form is None or (pseudo_variance := form.pseudo_variance) is None:
+            return None
+
+        def variance(X: Array, Y: Array, D: int) -> Array:
+            return np.maximum(form.variance(X, Y, D // 2) + pseudo_variance(X, Y, D // 2), 0) / 2
+
+        return ClosedForm(variance)
+
+
+class ComplexToRealMap(WrappedMap, Tiled):
+    def __init__(self, base: FeatureMap) -> None:
+        super().__init__(base)
+        self.D, self.dtype = 2 * base.D, real_type(base.dtype)
+        self.counts = {n: 2 * count for n, count in base.counts.items()}
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
         for features, Phi in self.base.tiles(X):
-            # Numbers two apart are brought together in the cache: to memory only whole runs go.
+            # Strided numbers are made contiguous in the cache, so that only contiguous runs go to memory.
             half = np.ndarray(Phi.shape, self.dtype, scratch("half", Phi.shape, self.dtype), order=self.order)
             for part, first in ((Phi.real, 0), (Phi.imag, self.base.D)):
                 half[...] = part
@@ -64,60 +106,55 @@ class ComplexToRealMap(Tiled):
 
 
 @dataclass(frozen=True)
-class Affine(Sketch):
+class Affine(Wrapper):
     """A sketch of f(⟨x, y⟩) turned into one of f(γ⟨x, y⟩ + ν): rows are scaled by √γ and √ν is appended."""
 
-    base: Sketch
     gamma: float
     bias: float
 
-    def objection(self, D: int) -> str | None:
-        return self.base.objection(D)
-
     def adapt(self, X: Array, D: int) -> Sketch:
-        longer = augment(X, np.empty((len(X), X.shape[1] + (self.bias > 0)), X.dtype), self)
-        return replace(self, base=self.base.adapt(longer, D))
+        return replace(self, base=self.base.adapt(self.augmented(X, X.dtype), D))
+
+    def augmented(self, X: Array, dtype: Any = np.float64) -> Array:
+        return augment(X, np.empty((len(X), X.shape[1] + (self.bias > 0)), dtype), self.gamma, self.bias)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return AffineMap(self.base.sample(d + (self.bias > 0), D, rng, dtype), d, self.gamma, self.bias)
 
-
-class AffineClosedForm(Affine, ClosedForm):
-    """The variance is that of the base on the longer rows."""
-
-    base: ClosedForm
-
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        X, Y = (augment(Z, np.empty((len(Z), Z.shape[1] + (self.bias > 0))), self) for Z in (X, Y))
-        return self.base.variance(X, Y, D)
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        form = self.base.closed_form
+        return form and ClosedForm(lambda X, Y, D: form.variance(self.augmented(X), self.augmented(Y), D))
 
 
 def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
-    """The base itself where there is nothing to scale or append; with a closed form where the base has one."""
-    if (gamma, bias) == (1, 0):
-        return base
-    return (AffineClosedForm if isinstance(base, ClosedForm) else Affine)(base, gamma, bias)
+    """The base itself where there is nothing to scale or append."""
+    return base if (gamma, bias) == (1, 0) else Affine(base, gamma, bias)
 
 
-def augment(X: Array, into: Array, affine: "Affine | AffineMap") -> Array:
+def augment(X: Array, into: Array, gamma: float, bias: float) -> Array:
     """(√γ x, √ν) of every row."""
-    np.multiply(X, sqrt(affine.gamma), out=into[:, : X.shape[1]], casting="same_kind")
-    into[:, X.shape[1] :] = sqrt(affine.bias)
+    np.multiply(X, sqrt(gamma), out=into[:, : X.shape[1]], casting="same_kind")
+    into[:, X.shape[1] :] = sqrt(bias)
     return into
 
 
-class AffineMap(FeatureMap):
+class AffineMap(WrappedMap):
     def __init__(self, base: FeatureMap, d: int, gamma: float, bias: float) -> None:
-        self.base, self.d, self.gamma, self.bias = base, d, gamma, bias
-        self.D, self.dtype, self.order = base.D, base.dtype, base.order
+        super().__init__(base)
+        self.d, self.gamma, self.bias = d, gamma, bias
 
-    @property
-    def chunk(self) -> int:
-        return self.base.chunk
+    def at(self, gamma: float, bias: float) -> "AffineMap":
+        """The same draw for other γ and ν."""
+        return AffineMap(self.base, self.d, gamma, bias)
+
+    def augmented(self, X: Array) -> Array:
+        """(√γ x, √ν) of every row, in this thread's buffer."""
+        rows = scratch("augmented", (len(X), self.base.d), real_type(self.dtype))
+        return augment(X, rows, self.gamma, self.bias)
 
     def write(self, X: Array, out: Array) -> None:
-        rows = scratch("augmented", (len(X), self.base.d), real_type(self.dtype))
-        self.base.write(augment(X, rows, self), out)
+        self.base.write(self.augmented(X), out)
 
     def parts(self) -> Iterator[FeatureMap]:
         return (AffineMap(part, self.d, self.gamma, self.bias) for part in self.base.parts())
@@ -139,6 +176,6 @@ class Concatenated(Tiled):
         start = 0
         for part, weight in zip(self.maps, self.weights, strict=True):
             for features, Phi in part.tiles(X):
-                Phi *= float(weight)  # a NumPy scalar would make this a loop in double precision
+                Phi *= float(weight)  # with a NumPy scalar, the loop would run in double precision
                 yield slice(start + features.start, start + features.stop), Phi
             start += part.D

@@ -20,12 +20,11 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.attention import head_config, read_head
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_ROWS, TILE
 from rfbench.results.pictures import MAPS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.exact import Exact
 from rfbench.tasks.base import Measure, Task, Trial
 
 SHOWN = 50  # rows and columns of the picture
@@ -63,13 +62,13 @@ class Attention(Task):
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         return head_config(options)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if kernel.name != "exponential":
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if recipe.name != "exponential":
             return (
-                f"task=attention has the kernel exp(x.y), and kernel '{kernel.name}' was chosen. Use sketch=favor, "
+                f"task=attention has the kernel exp(x.y), and kernel '{recipe.name}' was chosen. Use sketch=favor, "
                 "sketch=exponential_rff, or sketch=optimized_maclaurin kernel=exponential"
             )
-        if isinstance(sketch, Exact):
+        if not sketch.explicit:
             return "task=attention compares every sketch with the exact matrix; use a sketch with features"
         return None
 

@@ -12,16 +12,13 @@ from rfbench.arrays import Array
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.devices.meters import Absent, Meter, Reading
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
-from rfbench.kernels.matrix import MatrixKernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.results.pictures import PictureKey
 from rfbench.results.recorder import Recorder
 from rfbench.results.series import Curve
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.compressive import Compressed
 from rfbench.sketches.draw import Draw
-from rfbench.sketches.exact import Exact
 
 KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
 
@@ -93,11 +90,18 @@ class Trial:
         self.recorder.show(PictureKey(kind, dataset, name, features, error, kernel), self.seed, picture)
 
 
-def of_one_output(task: str, kernel: Kernel) -> str | None:
+def of_one_output(task: str, recipe: KernelRecipe) -> str | None:
     """Why a kernel does not suit a task of one output, or None."""
-    if not isinstance(kernel, MatrixKernel):
+    if not recipe.cls.matrix_valued:
         return None
-    return f"task={task} is for one output, and kernel '{kernel.name}' has several; use task=vector_field"
+    return f"task={task} is for one output, and kernel '{recipe.name}' has several; use task=vector_field"
+
+
+def no_localized(task: str, sketch: Sketch) -> str | None:
+    """Why a localized sketch does not suit a task that needs features of single rows, or None."""
+    if not sketch.localized:
+        return None
+    return f"task={task} needs features that depend on one row only; use sketch=optimized_maclaurin"
 
 
 @dataclass(frozen=True)
@@ -114,19 +118,21 @@ class Task(ABC):
         """The config of a data set in place of the one chosen, where the task's options name its rows."""
         return None
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         """Why this sketch or this kernel cannot be measured, or None."""
-        if getattr(kernel, "length_scale", None) == "likelihood":
+        if recipe.by_likelihood:
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
-        if kernel.open and kernel.open not in self.chooses:
-            return f"kernel.{kernel.open}=validation is chosen by task=ridge and task=vector_field only; give a number"
-        if isinstance(sketch, Compressed) and isinstance(sketch.base, Exact) and not self.measurements:
+        if recipe.tunable and recipe.tunable not in self.chooses:
+            return f"kernel.{recipe.tunable}=validation works with task=ridge and task=vector_field only; use a number"
+        exact_of_measurements = sketch.random and not (sketch.explicit or sketch.localized)
+        if exact_of_measurements and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        """The kernel with what it takes from training rows."""
-        return kernel.fit(train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))[0])
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+        """The kernel for these training rows and their outputs."""
+        X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        return recipe.fit(X, train.part.dataset.targets(y))
 
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Any:

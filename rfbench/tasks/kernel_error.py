@@ -12,7 +12,6 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
-from rfbench.kernels.matrix import MatrixKernel
 from rfbench.linalg.tiles import MOST_ROWS, products, tiles
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
@@ -53,7 +52,7 @@ class KernelError(Task):
             yield Measure("rel_frobenius_complex", np.sqrt(squared + np.vdot(imaginary, imaginary)) / scale)
         yield Measure("rel_spectral", spectral_norm(error) / norm)
         yield Measure("max_abs_error", float(np.abs(error).max()))
-        if isinstance(trial.kernel, MatrixKernel):
+        if trial.kernel.matrix_valued:
             # sup over pairs of ‖K̂(x, y) − K(x, y)‖₂  [Brault et al. 2016, Eq. 9]
             blocks = error.reshape(len(X), p, len(X), p).swapaxes(1, 2)
             yield Measure("max_block_norm", float(max(np.linalg.norm(row, 2, axis=(1, 2)).max() for row in blocks)))

@@ -9,12 +9,10 @@ from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.maclaurin.allocation import statistics
-from rfbench.sketches.maclaurin.series import MaclaurinSketch, term
 from rfbench.tasks.base import Measure, Task, Trial
 
 
@@ -30,20 +28,16 @@ class MaclaurinTerms(Task):
         require(2 <= self.rows <= MOST_ROWS, "task.rows", f"from 2 to {MOST_ROWS}", self.rows)
         require(1 <= self.terms <= 100, "task.terms", "from 1 to 100", self.terms)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if not isinstance(sketch, MaclaurinSketch):
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if not sketch.by_degree:
             return "task=maclaurin_terms is for Maclaurin features; use sketch=optimized_maclaurin"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return split.train.sample(self.rows, rng_for(seed, "maclaurin_terms"))[0]
 
     def measure(self, trial: Trial, reference: Array) -> Iterator[Measure]:
-        sketch = trial.sketch
-        assert isinstance(sketch, MaclaurinSketch)
-        terms = {n: term(sketch.base, n, reference.shape[1]) for n in sketch.degrees(self.terms)}
-        curves, biases = statistics(sketch.kernel, terms, reference)
-        degrees, variances = np.array(list(terms)), np.array([curve.V for curve in curves])
+        degrees, variances, biases = map(np.array, zip(*trial.sketch.degree_errors(reference, self.terms), strict=True))
         trial.curve("variance", degrees, variances)
         trial.curve("bias", degrees, biases)
         yield Measure("largest_variance", float(variances.max()), message="of one feature")

@@ -14,10 +14,9 @@ from rfbench.arrays import Array, real_type, squared_distances
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
-from rfbench.kernels.base import DotProductKernel
+from rfbench.kernels import DotProductKernel, Kernel, KernelRecipe
 from rfbench.seeds import rng_for
-from rfbench.sketches import ClosedForm, Sketch
+from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 
 Curves = dict[str, Array]
@@ -46,12 +45,12 @@ class Profile(Task):
         good = self.rows == 0 or (2 <= self.rows <= 5000 and self.along != "norm")
         require(good, "task.rows", "0, or from 2 to 5000 along distance or sphere", self.rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if self.of == "variance" and not isinstance(sketch, ClosedForm):
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if self.of == "variance" and sketch.closed_form is None:
             return "task.of=variance needs a sketch with a variance in closed form; use task.of=estimate"
-        if self.series and not isinstance(kernel, DotProductKernel):
-            return f"task.series needs a kernel of the inner product, and kernel '{kernel.name}' is not one; use 0"
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        if self.series and not issubclass(recipe.cls, DotProductKernel):
+            return f"task.series needs a dot product kernel, and kernel '{recipe.name}' is not one; use task.series=0"
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array, Curves]:
         """τ, x, y, and the curves that need no sketch, at the points τ."""
@@ -76,8 +75,9 @@ class Profile(Task):
     def measure(self, trial: Trial, reference: tuple[Array, Array, Array, Curves]) -> Iterator[Measure]:
         t, X, Y, curves = reference
         if self.of == "variance":
-            assert isinstance(trial.sketch, ClosedForm)
-            found = trial.D * np.diag(trial.sketch.variance(X, Y, trial.D))
+            form = trial.sketch.closed_form
+            assert form
+            found = trial.D * np.diag(form.variance(X, Y, trial.D))
             yield Measure("largest_variance", float(found.max()), message="of one feature")
         else:
             features = trial.draw(0)

@@ -18,11 +18,9 @@ from rfbench.devices.opu.replay import Replay
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.devices.projectors import NoRoomError, Projector, available_projectors
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.sketches.optical.device import OnDevice
-from rfbench.sketches.optical.ideal import OpticalSketch
 from rfbench.tasks.base import Measure, Task, Trial, energy
 
 
@@ -37,13 +35,13 @@ class Projection(Task):
     def __post_init__(self) -> None:
         require(0 <= self.seconds < np.inf, "task.seconds", "at least 0", self.seconds)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         device = device_of(sketch)
         if device and isinstance(device.backend, Replay):
             return "recorded frames have no times; use opu=simulated or a device"
-        if not isinstance(sketch, OnDevice | OpticalSketch):
+        if not (device or (sketch.random and recipe.name == "optical")):
             return "task=projection needs sketch=optical, its default; remove sketch=…"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Array:
         return np.concatenate([X for X, _ in split.train.blocks()])
@@ -79,7 +77,7 @@ class Projection(Task):
 
 def device_of(sketch: Sketch) -> SharedDevice | None:
     """The optical processing unit of a sketch, if it has one."""
-    return sketch.device if isinstance(sketch, OnDevice) and isinstance(sketch.device, SharedDevice) else None
+    return sketch.device if isinstance(sketch.device, SharedDevice) else None
 
 
 def mean_seconds(project: Callable[[], object], least: float) -> tuple[float, int]:

@@ -10,17 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rfbench.arrays import Array, padded
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
-from rfbench.sketches import ClosedForm, Sketch
-from rfbench.sketches.exact import Exact, Identity
-from rfbench.sketches.maclaurin.allocation import Curve, Term
-from rfbench.sketches.products.tensor_srht import StackedTensorSRHT
+from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial
 
 DRAWS = 32  # draws per work item
@@ -46,10 +43,10 @@ class Variance(Task):
         require(self.pairs >= 1, "task.pairs", "at least 1", self.pairs)
         require(2 <= self.rows <= 5000, "task.rows", "from 2 to 5000", self.rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if isinstance(sketch, Exact | Identity):
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if not sketch.random:
             return "task=variance needs a random sketch, and this one is deterministic; use task=kernel_error"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, Array]:
         """(rows, the two rows of each pair, variances below which there is only rounding)."""
@@ -64,23 +61,22 @@ class Variance(Task):
 
     def measure(self, trial: Trial, reference: tuple[Array, Array, Array]) -> Iterator[Measure]:
         X, (i, j), tiny = reference
-        sketch = trial.sketch
-        exact = sketch.variance(X, X, trial.D) if isinstance(sketch, ClosedForm) else None
+        sketch, form = trial.sketch, trial.sketch.closed_form
+        exact = form.variance(X, X, trial.D) if form else None
         if exact is not None:
             yield Measure("variance_closed_form", float(exact[i, j].mean()))
-        if isinstance(sketch, StackedTensorSRHT):  # the convex bound by which Maclaurin features are allocated
-            h = padded(X.shape[1])
-            V, W = (r * float(sketch.variance(X, X, r)[i, j].mean()) for r in (1, h))
-            yield Measure("variance_surrogate", float(Curve(V, W, Term(sketch, 1, h))(np.array(trial.D))))
+        if (surrogate := sketch.surrogate_variance(X, (i, j), trial.D)) is not None:
+            yield Measure("variance_surrogate", surrogate)
         if self.draws:
             empirical = self._monte_carlo(trial, X, i, j)
             yield Measure("variance_empirical", float(empirical.mean()))
             if exact is not None and (there := (exact > tiny)[i, j]).any():
                 yield Measure("empirical_over_closed_form", float(np.mean(empirical[there] / exact[i, j][there])))
-        if exact is not None and isinstance(trial.real_twin, ClosedForm):
-            yield from self._ratios(trial, exact, trial.real_twin.variance(X, X, trial.D), tiny)
-        elif exact is not None and trial.real_twin and self.draws:
-            yield from self._ratios(trial, exact, self._of_all_pairs(trial, trial.real_twin, X), tiny)
+        if exact is not None and trial.real_twin:
+            if other := trial.real_twin.closed_form:
+                yield from self._ratios(trial, exact, other.variance(X, X, trial.D), tiny)
+            elif self.draws:
+                yield from self._ratios(trial, exact, self._of_all_pairs(trial, trial.real_twin, X), tiny)
 
     def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
         """E‖k̂ − E k̂‖² of each pair."""

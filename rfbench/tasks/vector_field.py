@@ -12,16 +12,16 @@ from time import perf_counter
 
 import numpy as np
 
-from rfbench.arrays import Array, is_complex
+from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_GRAM_ROWS
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
-from rfbench.sketches.exact import ExactMap
-from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.sketches import Sketch
+from rfbench.tasks.base import Measure, Task, Trial, no_localized
 from rfbench.tasks.ridge.operator import GRID, FittedField, GramProblem, OperatorFit, exact_gram
 from rfbench.tasks.rows import Targets
 from rfbench.tasks.scores import Errors
@@ -69,12 +69,17 @@ class VectorField(Task):
         if self.solver == "sgd" and isinstance(self.alpha, str):
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        if not kernel.open:
-            return super().fit(kernel, train, seed, engine)
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if sketch.is_complex:
+            return "task=vector_field needs real features; use the real form of this sketch, or its ctr_ form"
+        return no_localized(self.name, sketch) or super().objection(sketch, recipe)
+
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+        if not recipe.tunable:
+            return super().fit(recipe, train, seed, engine)
         X, y = train.sample(LENGTH_SCALE_ROWS, rng_for(seed, "kernel"))
         Y, losses = train.part.dataset.targets(y), []
-        candidates = [one.fit_targets(Y) for one in kernel.candidates(X)]
+        candidates = recipe.candidates(X, Y)
         self._check(candidates[0], train, X, Y)
         with bar(len(candidates), "length scales") as shown:
             for one in candidates:
@@ -115,9 +120,7 @@ class VectorField(Task):
     def measure(self, trial: Trial, reference: ExactField) -> Iterator[Measure]:
         fit, draw, rng = reference.fit, trial.plan(0), rng_for(trial.seed, "vector_field", "sgd")
         features = draw.features  # drawn before the clock starts
-        if is_complex(features.dtype):
-            raise InputError("task=vector_field needs real features, and those of this sketch are complex")
-        without = isinstance(features, ExactMap)
+        without = not features.explicit
         found, f = errors(
             lambda: fit.exact(trial.kernel) if without else fit.features(draw, rng), trial.split.test, fit
         )

@@ -9,7 +9,7 @@ from support import oracles
 
 from rfbench.checks import InputError
 from rfbench.config.files import choices
-from rfbench.kernels import KERNELS, DotProductKernel, make_kernel
+from rfbench.kernels import KERNELS, DotProductKernel, KernelRecipe, kernel_recipe, make_kernel
 
 CASES = {
     "polynomial": (make_kernel("polynomial", 3, gamma=0.7, bias=0.4), lambda x, y: (0.7 * x @ y + 0.4) ** 3),
@@ -94,9 +94,49 @@ def test_gram_is_float64_for_float32_rows(digits):
 
 def test_median_length_scale_is_the_median_distance(wine):
     distances = [np.linalg.norm(wine[i] - wine[j]) for i in range(len(wine)) for j in range(i)]
-    fitted = make_kernel("gaussian", 3, length_scale="median").fit(wine)
-    assert fitted.length_scale == pytest.approx(np.median(distances))
-    assert make_kernel("gaussian", 3, length_scale=2.0).fit(wine).length_scale == 2.0
+    for name in ("gaussian", "matern", "curl_free"):
+        fitted = kernel_recipe(name, 3, length_scale="median").fit(wine)
+        assert fitted.length_scale == pytest.approx(np.median(distances))
+        assert kernel_recipe(name, 3, length_scale=2.0).fit(wine).length_scale == 2.0
+
+
+def test_candidates_are_powers_of_two_times_the_median_distance(wine):
+    median = kernel_recipe("gaussian", 3, length_scale="median").fit(wine).length_scale
+    for name, exponents in (("matern", np.arange(-2, 2.5, 0.5)), ("div_free", np.arange(-3.5, 1.25, 0.25))):
+        found = kernel_recipe(name, 3, length_scale="validation").candidates(wine)
+        np.testing.assert_allclose([kernel.length_scale for kernel in found], median * 2.0**exponents)
+        assert {type(kernel) for kernel in found} == {KERNELS[name]}
+
+
+def test_candidates_of_an_optical_bias_are_integers_above_one(wine):
+    recipe = kernel_recipe("optical", 3, exponent=4.0, bias="validation")
+    assert [k.bias for k in recipe.candidates(3 * wine)] == pytest.approx([0, 9 / 16, 2, 9, 36, 144])  # ‖3x‖² = 9
+    assert {k.exponent for k in recipe.candidates(wine)} == {4.0}
+
+
+def test_a_recipe_says_what_is_left_to_choose(wine):
+    chosen, likely, numbers = (
+        kernel_recipe("gaussian", 3, length_scale=value) for value in ("validation", "likelihood", 2.0)
+    )
+    assert (chosen.tunable, likely.tunable, numbers.tunable) == ("length_scale", None, None)
+    assert (chosen.by_likelihood, likely.by_likelihood, numbers.by_likelihood) == (False, True, False)
+    for recipe in (chosen, likely):
+        with pytest.raises(InputError, match="needs a task that chooses it"):
+            recipe.fit(wine)
+    assert numbers.fit(wine) == make_kernel("gaussian", 3, length_scale=2.0)
+    assert kernel_recipe("polynomial", 4, gamma="1/d").power == 4
+    for kernel in [kernel for kernel, _ in (CASES | MATRIX).values()]:
+        assert KernelRecipe.of(kernel).fit(wine) == kernel
+
+
+def test_learned_numbers_are_those_the_recipe_did_not_give(wine):
+    Y = np.random.default_rng(0).standard_normal((len(wine), 2))
+    recipe = kernel_recipe("decomposable", 3, length_scale="median", coupling=COUPLED)
+    kernel = recipe.fit(wine, Y)
+    assert recipe.learned(kernel) == {"length_scale": kernel.length_scale}
+    assert KernelRecipe.of(kernel).learned(kernel) == {}
+    recipe = kernel_recipe("decomposable", 3, length_scale=1.0, coupling="identity", outputs="auto", edges=None)
+    assert recipe.learned(recipe.fit(wine, Y)) == {"coupling": ((1, 0), (0, 1))}
 
 
 @pytest.mark.parametrize(
@@ -108,10 +148,10 @@ def test_median_length_scale_is_the_median_distance(wine):
         ("matern", {"nu": 2.0}, "kernel.nu must be 0.5, 1.5 or 2.5"),
         ("laplacian", {"length_scale": 0.0}, "above 0"),
         ("polynomial_sphere", {"a": 1.0}, "kernel.a must be at least"),
-        ("gaussian", {"length_scale": "mean"}, "a number, 'median', 'likelihood' or 'validation'"),
+        ("gaussian", {"length_scale": "mean"}, "no kernel.length_scale 'mean'; did you mean 'median'?"),
         ("gaussian", {"length_scale": -1.0}, "above 0"),
         ("gausian", {}, "did you mean 'gaussian'"),
-        ("gaussian", {"length_scale": True}, "a number or a word"),
+        ("gaussian", {"length_scale": True}, "must be a number; True was given"),
         ("helmholtz", {"curl_free": 1.5}, "kernel.curl_free must be from 0"),
         ("decomposable", {"coupling": "covarianse"}, "did you mean 'covariance'"),
         ("decomposable", {"coupling": [[1, 2], [2, 1]]}, "symmetric positive"),
@@ -123,15 +163,16 @@ def test_median_length_scale_is_the_median_distance(wine):
 )
 def test_bad_input_is_one_sentence(name, options, words):
     with pytest.raises(InputError, match=words):
-        make_kernel(name, 3, **options)
+        kernel_recipe(name, 3, **options)
 
 
 def test_couplings_of_outputs():
     def A(coupling, p=4, **options):
         Y = np.random.default_rng(0).standard_normal((50, p)) @ np.triu(np.ones((p, p)))
-        kernel = make_kernel("decomposable", 3, coupling=coupling, **options).fit_targets(Y)
+        recipe = kernel_recipe("decomposable", 3, coupling=coupling, **options)
+        kernel = recipe.fit(np.zeros((50, 2)), Y)
         np.testing.assert_allclose(kernel.B @ kernel.B.T, kernel.A, atol=1e-12)
-        assert hash(kernel) == hash(kernel.fit_targets(Y))
+        assert hash(kernel) == hash(recipe.fit(np.zeros((50, 2)), Y))
         return kernel.A, Y
 
     np.testing.assert_array_equal(A("identity")[0], np.eye(4))
@@ -149,8 +190,8 @@ def test_couplings_of_outputs():
         A(COUPLED)
     with pytest.raises(InputError, match="pairs of different outputs 0 to 3"):
         A("laplacian", edges=[[0, 4]])
-    with pytest.raises(InputError, match="call fit_targets"):
-        make_kernel("decomposable", 3).gram(np.zeros((1, 2)), np.zeros((1, 2)))
+    with pytest.raises(InputError, match="needs training rows"):
+        make_kernel("decomposable", 3, coupling="identity")
 
 
 def test_fields_need_two_dimensions():

@@ -26,7 +26,7 @@ def test_rows_of_the_projector_are_orthonormal(m):
 
 def test_half_the_columns_by_default():
     features = make_sketch("compressive_rff", KERNEL).sample(13, 8, np.random.default_rng(0))
-    assert features.first.D == features.second.d == 7
+    assert features.first.D == features.base.d == 7
 
 
 def test_all_columns_are_a_rotation(wine):
@@ -71,7 +71,7 @@ def test_the_kernel_of_measurements(wine):
 
 
 def test_measurements_out_of_range_are_refused_in_words():
-    with pytest.raises(InputError, match="at most the 13 columns"):
+    with pytest.raises(InputError, match="at most 13"):
         make_sketch("compressive_rff", KERNEL, measurements=14).sample(13, 8, np.random.default_rng(0))
     with pytest.raises(InputError, match="at least 1"):
         make_sketch("compressive_rff", KERNEL, measurements=0)

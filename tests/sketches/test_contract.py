@@ -5,7 +5,7 @@ import pytest
 from support import zoo
 
 from rfbench.config.files import choices
-from rfbench.sketches import SKETCHES
+from rfbench.sketches import SKETCHES, make_sketch
 from rfbench.sketches.base import CHUNK
 
 D = 96
@@ -33,6 +33,38 @@ def test_shape_and_dtype(name, digits):
         Phi = features(digits.astype(dtype))
         assert Phi.shape == (len(digits), features.D)
         assert Phi.dtype == features.dtype == np.result_type(dtype, np.complex64 if "complex" in name else dtype)
+
+
+def test_the_recipe_says_what_a_draw_is(name, digits):
+    sketch, features = zoo.sketch_of(name), draw(name, 64)
+    assert sketch.is_complex == np.iscomplexobj(features(digits))
+    assert sketch.explicit == features.explicit
+    assert sketch.localized == bool(features.experts)
+    assert sketch.by_degree == bool(features.counts)
+    assert sum(features.counts.values()) in (0, features.D)
+    assert (features.kernel is None) == (features.explicit or sketch.localized)
+    assert bool(features.coupling) == name.startswith("orff_")
+    X, Y = (features(Z) for Z in (digits[:5], digits[5:9]))
+    if not features.coupling:
+        assert np.allclose(features.product(X, Y), X @ Y.conj().T) == features.explicit
+
+
+@pytest.mark.parametrize("base", ["rademacher", "complex_tensorsrht", "ctr_gaussian"])
+@pytest.mark.parametrize("name", ["hierarchical", "craft", "random_maclaurin", "optimized_maclaurin"])
+def test_a_sketch_over_a_complex_base_is_complex(name, base, digits):
+    sketch = make_sketch(name, zoo.kernel_of(name), base=base)
+    adapted = sketch.adapt(digits, D)
+    assert sketch.is_complex == adapted.is_complex == base.startswith("complex_")
+    assert np.iscomplexobj(adapted.sample(64, D, np.random.default_rng(0))(digits)) == sketch.is_complex
+
+
+def test_only_identity_and_the_exact_kernel_are_not_random(name, digits):
+    assert zoo.sketch_of(name).random == (name not in ("identity", "exact"))
+
+
+def test_only_products_have_slopes(name):
+    products = (*zoo.POLYNOMIAL, "tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")
+    assert zoo.sketch_of(name).factored == (name in products)
 
 
 def test_same_seed_same_bits(name, digits):

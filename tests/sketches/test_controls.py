@@ -38,7 +38,7 @@ class RepeatsFeatures(ProductSketch):
 
 
 def judged(sketch, X, D=24, draws=1000):
-    k, V = stats.of_pairs(KERNEL.gram(X, X)), stats.of_pairs(sketch.variance(X, X, D))
+    k, V = stats.of_pairs(KERNEL.gram(X, X)), stats.of_pairs(sketch.closed_form.variance(X, X, D))
     values = stats.estimates(sketch, X, D, draws, seed=2)
     return stats.z_of_mean(values, k, V), stats.variance_ratio(values, k, V)[0]
 
@@ -70,6 +70,6 @@ def test_repeated_features_fail_by_their_variance(wine):
 def test_ten_percent_of_variance_is_seen(factor, wine):
     """The closed form off by 10 % leaves the band that every sketch has to keep."""
     sketch = make_sketch("tensorsrht", KERNEL)
-    k, V = stats.of_pairs(KERNEL.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, 24))
+    k, V = stats.of_pairs(KERNEL.gram(wine, wine)), stats.of_pairs(sketch.closed_form.variance(wine, wine, 24))
     ratio, error = stats.variance_ratio(stats.estimates(sketch, wine, 24, 6000, seed=2), k, factor * V)
     assert abs(ratio - 1) > 3 * error

@@ -13,7 +13,7 @@ def test_full_hadamard_blocks_of_degree_one_are_exact(name, D, digits):
     sketch = zoo.sketch_of(name, 1, bias=0.0)
     Phi = sketch.sample(64, D, np.random.default_rng(3), np.float64)(digits)
     np.testing.assert_allclose(Phi @ Phi.conj().T, digits @ digits.T, atol=1e-12)
-    np.testing.assert_allclose(sketch.variance(digits, digits, D), 0, atol=1e-12)
+    np.testing.assert_allclose(sketch.closed_form.variance(digits, digits, D), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.POLYNOMIAL if name.endswith("rademacher")])
@@ -22,7 +22,7 @@ def test_one_hot_rows_have_no_rademacher_variance(name, p):
     X = np.eye(5)
     sketch = zoo.sketch_of(name, p, bias=0.0)
     same = np.eye(5, dtype=bool)
-    assert (sketch.variance(X, X, 8)[same] == 0).all()
+    assert (sketch.closed_form.variance(X, X, 8)[same] == 0).all()
     Phi = sketch.sample(5, 8, np.random.default_rng(0), np.float64)(X)
     np.testing.assert_allclose((Phi @ Phi.conj().T)[same], 1)
 
@@ -54,6 +54,8 @@ def test_zero_columns_change_nothing(wine):
     wider = np.pad(wine, ((0, 0), (0, 3)))
     for name in ("tensorsrht", "ctr_stacked_tensorsrht"):
         sketch = zoo.sketch_of(name, 3, bias=0.0)
-        np.testing.assert_allclose(sketch.variance(wine, wine, 40), sketch.variance(wider, wider, 40))
+        np.testing.assert_allclose(
+            sketch.closed_form.variance(wine, wine, 40), sketch.closed_form.variance(wider, wider, 40)
+        )
         draws = [sketch.sample(X.shape[1], 40, np.random.default_rng(2), np.float64)(X) for X in (wine, wider)]
         np.testing.assert_allclose(*draws, atol=1e-13)

@@ -11,7 +11,7 @@ def test_mean_is_the_kernel_and_a_mistake_of_5_percent_is_seen(name, degree, opt
     sketch, kernel = zoo.sketch_of(name, degree, **options), zoo.kernel_of(name, degree, **options)
     X, D = digits[:15], 92  # no whole number of Hadamard blocks, which are exact at degree 1
     values = stats.estimates(sketch, X, D, (400, 1000, 3000)[degree - 1] * (2 if name in zoo.HEAVY else 1), seed=degree)
-    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.variance(X, X, D))
+    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.closed_form.variance(X, X, D))
     assert stats.z_of_mean(values, k, V) < stats.LIMIT
     assert stats.z_of_mean(1.05 * values, k, V) > stats.LIMIT
 
@@ -20,7 +20,7 @@ def test_mean_is_the_kernel_and_a_mistake_of_5_percent_is_seen(name, degree, opt
 def test_mean_is_the_kernel_at_degree_6(name, wine):
     sketch, kernel = zoo.sketch_of(name, 6), zoo.kernel_of(name, 6)
     values = stats.estimates(sketch, wine, 64, 1500, seed=6)
-    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, 64))
+    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.closed_form.variance(wine, wine, 64))
     assert stats.z_of_mean(values, k, V) < stats.LIMIT
 
 

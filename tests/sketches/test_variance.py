@@ -6,14 +6,17 @@ from support import oracles, stats, zoo
 
 from rfbench.sketches.products.tensor_srht import StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
-from rfbench.sketches.wrappers import complex_to_real
+from rfbench.sketches.wrappers import ComplexToReal
 
 PADDED = 16  # of 13 columns, with the bias or without
 
 
 def measure(name, degree, multiple, draws, wine, estimates=stats.estimates):
     sketch, D = zoo.sketch_of(name, degree), int(multiple * PADDED)
-    k, V = (stats.of_pairs(m) for m in (zoo.kernel_of(name, degree).gram(wine, wine), sketch.variance(wine, wine, D)))
+    k, V = (
+        stats.of_pairs(m)
+        for m in (zoo.kernel_of(name, degree).gram(wine, wine), sketch.closed_form.variance(wine, wine, D))
+    )
     values = estimates(sketch, wine, D, draws, seed=int(degree * 10 + multiple))
     return values, k, V
 
@@ -63,24 +66,26 @@ def test_closed_form_is_exact_by_enumeration(stacked, d, D, p):
     X, Y = x[None], y[None]
     mean, second, _ = oracles.srht_moments(x, y, p, D, (1, -1), stacked)
     np.testing.assert_allclose(mean, (x @ y) ** p)
-    np.testing.assert_allclose(cls(p, RADEMACHER).variance(X, Y, D)[0, 0], second - mean**2, atol=1e-12)
+    np.testing.assert_allclose(cls(p, RADEMACHER).closed_form.variance(X, Y, D)[0, 0], second - mean**2, atol=1e-12)
     mean, second, pseudo = oracles.srht_moments(x, y, p, D, (1, -1, 1j, -1j), stacked)
     complex_ = cls(p, COMPLEX_RADEMACHER)
-    np.testing.assert_allclose(complex_.variance(X, Y, D)[0, 0], second - mean**2, atol=1e-12)
-    np.testing.assert_allclose(complex_.pseudo_variance(X, Y, D)[0, 0], pseudo - mean**2, atol=1e-12)
+    np.testing.assert_allclose(complex_.closed_form.variance(X, Y, D)[0, 0], second - mean**2, atol=1e-12)
+    np.testing.assert_allclose(complex_.closed_form.pseudo_variance(X, Y, D)[0, 0], pseudo - mean**2, atol=1e-12)
     ctr = ((second + pseudo) / 2 - mean**2).real
-    np.testing.assert_allclose(complex_to_real(complex_).variance(X, Y, 2 * D)[0, 0], ctr, atol=1e-12)
+    np.testing.assert_allclose(ComplexToReal(complex_).closed_form.variance(X, Y, 2 * D)[0, 0], ctr, atol=1e-12)
 
 
 def test_degree_one_complex_to_real_is_no_better_than_real(wine):
     """At p = 1 both halves of a complex feature are real features [Wacker 2022, 4.2.1]."""
     for family in ("gaussian", "rademacher"):
-        real, ctr = (zoo.sketch_of(name, 1).variance(wine, wine, 32) for name in (family, f"ctr_{family}"))
+        real, ctr = (zoo.sketch_of(name, 1).closed_form.variance(wine, wine, 32) for name in (family, f"ctr_{family}"))
         np.testing.assert_allclose(real, ctr)
 
 
 def test_complex_to_real_gaussian_always_wins(wine):
     """Theorem 4.2.4."""
     for p in (2, 3, 6):
-        real, ctr = (zoo.sketch_of(name, p).variance(wine, wine, 32) for name in ("gaussian", "ctr_gaussian"))
+        real, ctr = (
+            zoo.sketch_of(name, p).closed_form.variance(wine, wine, 32) for name in ("gaussian", "ctr_gaussian")
+        )
         assert (ctr <= real * (1 + 1e-12)).all()

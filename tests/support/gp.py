@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import KernelRecipe, make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.base import FeatureMap
 from rfbench.tasks import make_task
@@ -66,7 +66,7 @@ def run(task, split, name, D, workers=2, dtype=np.float64, kernel=None, sketch_o
     task, kernel = make_task(task, **options), kernel or make_kernel("gaussian", 1, length_scale=2.0)
     some, _ = split.train.sample(1000, np.random.default_rng(0))
     with Local(workers).running() as engine:
-        kernel = task.fit(kernel, split.train, 0, engine)
+        kernel = task.fit(KernelRecipe.of(kernel), split.train, 0, engine)
     sketch = make_sketch(name, kernel, **sketch_options or {}).adapt(some, D)
 
     with Local(workers).running() as engine:

@@ -46,7 +46,7 @@ def run(
 ):
     task = make_task("kid", **options)
     d = split.train.part.dataset.X.shape[1]
-    kernel = make_kernel("polynomial", degree, gamma="1/d").fit(np.empty((1, d)))
+    kernel = make_kernel("polynomial", degree, gamma=1 / d)
     sample = next(iter(split.train.blocks()))[0]
     all_degrees = {"p_min": 10} if name == "optimized_maclaurin" else {}
     sketch = make_sketch(name, kernel, **all_degrees).adapt(sample, D)

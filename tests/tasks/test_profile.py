@@ -89,7 +89,7 @@ def test_series_and_distances_where_there_are_none_are_refused_in_words(rfbench)
     assert "task.rows must be 0, or from 2 to 5000 along distance or sphere" in done.stderr
     done = rfbench("task=profile", "task.series=3", "kernel=laplacian", "sketch=rff")
     assert done.returncode == 2
-    assert "task.series needs a kernel of the inner product, and kernel 'laplacian' is not one" in done.stderr
+    assert "task.series needs a dot product kernel, and kernel 'laplacian' is not one" in done.stderr
 
 
 def test_terms_of_a_series_are_those_of_their_definition(rfbench, tmp_path, wine):

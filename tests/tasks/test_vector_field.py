@@ -11,7 +11,7 @@ from rfbench.datasets import load
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import KernelRecipe, kernel_recipe, make_kernel
 from rfbench.results.recorder import Recorder
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
@@ -214,9 +214,8 @@ def test_workers_do_not_change_a_bit():
 def run(task, dataset, sketch, kernel, D, seed=0, train_rows=None, recorder=None, **options):
     split = prepared_split(dataset, Preparation(()), seed, np.float64, train_rows)
     with Local(2).running() as engine:
-        kernel = task.fit(kernel, split.train, seed, engine)
-        labels = split.train.sample(1000, np.random.default_rng(0))[1]
-        kernel = kernel.fit_targets(split.train.part.dataset.targets(labels))
+        recipe = kernel if isinstance(kernel, KernelRecipe) else KernelRecipe.of(kernel)
+        kernel = task.fit(recipe, split.train, seed, engine)
         sketch = make_sketch(sketch, kernel, **options)
         reference = task.reference(split, kernel, seed, engine)
         trial = make_trial(split, kernel, sketch, D, engine, seed=seed, recorder=recorder or Recorder())
@@ -239,7 +238,7 @@ def test_curl_free_features_beat_independent_ones_on_a_gradient_field(D):
     data, task = load(FIELD, data_dir=None, download=False), make_task("vector_field", exact_rows=0)
 
     def mse(name, **options):
-        kernel = make_kernel(name, 1, length_scale="validation")
+        kernel = kernel_recipe(name, 1, length_scale="validation")
         found = [run(task, data, f"orff_{name}", kernel, D, seed, 100, **options)["rmse"] for seed in range(8)]
         return np.mean(np.square(found))
 
@@ -248,7 +247,7 @@ def test_curl_free_features_beat_independent_ones_on_a_gradient_field(D):
 
 def test_the_length_scale_is_that_of_the_least_error_on_folds():
     """By dense matrices and a loop over all of them."""
-    kernel, task = make_kernel("curl_free", 1, length_scale="validation"), make_task("vector_field", folds=4)
+    kernel, task = kernel_recipe("curl_free", 1, length_scale="validation"), make_task("vector_field", folds=4)
     with Local(2).running() as engine:
         found = task.fit(kernel, train_rows(), 0, engine)
     centred, losses = (Y - Y.mean(0)).ravel(), {}
@@ -273,7 +272,7 @@ def test_classes_are_unit_vectors_and_the_largest_output_is_predicted():
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(0)) / X.std(0)
     data, task = Dataset("wine", InMemory(X), InMemory(y), 3), make_task("vector_field")
-    kernel = make_kernel("decomposable", 1, length_scale=4.0, coupling="simplex")
+    kernel = kernel_recipe("decomposable", 1, length_scale=4.0, coupling="simplex")
     found = run(task, data, "orff_decomposable", kernel, 200)
     assert found["error"] <= 0.06
     assert found["exact_error"] <= 0.06
@@ -311,7 +310,6 @@ def test_bad_options_are_one_sentence(options, words):
 @pytest.mark.parametrize(
     ("sketch", "D", "options", "rows", "words"),
     [
-        ("complex_rff", 20, {}, None, "needs real features"),
         ("rff", 20, {}, 3, "task.folds=5 needs as many training rows; there are 3"),
         (
             "rff",
@@ -338,6 +336,8 @@ def test_what_cannot_be_done_is_refused(sketch, D, options, rows, words):
 
 def test_refusals_are_one_line(rfbench):
     task = "task=vector_field"
+    one_line(rfbench(task, "sketch=complex_rff"), "needs real features")
+    one_line(rfbench(task, "sketch=localized_maclaurin"), "features that depend on one row only")
     one_line(
         rfbench(task, "sketch=orff_curl_free"), "64 outputs for 64 columns", "'digits' has 10", "orff_decomposable"
     )

@@ -1,11 +1,12 @@
-"""Frequencies ω = ϱ s: a radius ϱ of any law times a direction s on the unit sphere.
+"""Frequencies ω = ϱ s: a radius ϱ with any distribution times a direction s on the unit sphere.
 
-Directions are independent, or come in blocks of orthogonal ones: the columns of a Haar matrix [Yu et al. 2016,
-ORF], or the rows of
+Directions are independent, or orthogonal within blocks: the columns of a Haar matrix [Yu et al. 2016, ORF], or the rows
+of
 
     h^{−3/2} H D₁ H D₂ H D₃,        h the next power of two of d                                   (1)
 
-[ibid., SORF], which nearly are, and cost h log h.  The radius of a Gaussian vector is χ_d; with (1) it is √h, as there.
+[ibid., SORF], which are nearly orthogonal and cost h log h.  The radius of a Gaussian vector is χ_d; with (1) it is √h,
+as there.
 """
 
 from abc import ABC, abstractmethod
@@ -23,19 +24,19 @@ from rfbench.sketches.products.weights import gaussian, rademacher
 
 @dataclass(frozen=True)
 class Directions(ABC):
-    """A law of unit vectors."""
+    """A distribution of unit vectors."""
 
     def dimension(self, d: int) -> int:
-        """Of the sphere's space."""
+        """The dimension of the space of the sphere."""
         return d
 
     def norms(self, d: int, n: int, rng: np.random.Generator) -> Array:
-        """Radii with which n directions become standard Gaussian vectors."""
+        """Radii that turn n directions into standard Gaussian vectors."""
         return np.sqrt(rng.chisquare(d, n))
 
     @abstractmethod
     def draw(self, d: int, radius: Array, rng: np.random.Generator, dtype: Any) -> FeatureMap:
-        """x → ⟨ω, x⟩, one ω to a radius."""
+        """x → ⟨ω, x⟩, one ω per radius."""
 
 
 class Independent(Directions):
@@ -50,7 +51,7 @@ class Haar(Directions):
         W = np.empty((d, len(radius)), dtype)
         for span in spans(len(radius), d):
             Q, R = np.linalg.qr(gaussian((d, span.stop - span.start), rng, np.float64))
-            # With the signs of the diagonal the factorisation is unique, and only then Q is uniform.
+            # Fixing the signs of the diagonal makes the factorisation unique; only then is Q uniform.
             W[:, span] = Q * (np.sign(np.diag(R)) * radius[span])
         return Linear(W)
 

@@ -2,17 +2,17 @@
 
 The map is φ of the Gaussian kernel, D/2 cosines and D/2 sines, with a coupling of outputs; D is the length of φ.
 
-For fields of d coordinates A(ω) grows with ‖ω‖².  Here the density of ω does instead: Gaussian times ‖ω‖² l²/d, which
-is the same direction with the radius χ_{d+2}/l, and A(ω) is divided by that.  The mean is the same kernel, the features
-are bounded, and for curl-free fields on the plane the variance at δ = 0 is a third.  For independent frequencies, with
-the Frobenius norm and E over one ω, the estimate has
+For fields of d coordinates A(ω) grows with ‖ω‖².  Here that factor is moved to the density of ω: Gaussian times
+‖ω‖² l²/d, which is the same direction with the radius χ_{d+2}/l, and A(ω) is divided by the factor.  The mean is the
+same kernel, the features are bounded, and for curl-free fields on the plane the variance at δ = 0 is a third.  For
+independent frequencies, with the Frobenius norm and E over one ω, the estimate has
 
     E‖K̂ − K‖² = (2/D) (½ (1 + E cos⟨ω, 2δ⟩) ‖A‖² − ‖K(δ)‖²)                                             (1)
 
 with ‖A‖² = ((1 − c)²(d − 1) + c²) d²/l⁴ and E cos⟨ω, δ⟩ = −Δk(δ) l²/d = k(δ) (1 − ‖δ‖²/(d l²)) for fields.
 
-Points of a scrambled Sobol sequence cover the frequencies more evenly [Yang et al. 2014].  Each has the same law, up to
-sign, so the mean is the same; the variance is smaller and not known.
+Points of a scrambled Sobol sequence cover the frequencies more evenly [Yang et al. 2014].  Each has the same
+distribution, up to sign, so the mean is the same; the variance is smaller and not known in closed form.
 """
 
 from abc import abstractmethod
@@ -28,24 +28,23 @@ from rfbench.checks import InputError, did_you_mean
 from rfbench.kernels.decomposable import Decomposable
 from rfbench.kernels.matrix import FieldKernel, MatrixKernel
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
+from rfbench.sketches.couplings import Coupling, Field, Gradient, Kron
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier.couplings import Coupling, Field, Gradient, Kron
 from rfbench.sketches.fourier.directions import INDEPENDENT, Linear
-from rfbench.sketches.fourier.waves import RealFourierMap, RealIndependentFourier, real_fourier
+from rfbench.sketches.fourier.waves import RealFourier, RealFourierMap, real_fourier
+from rfbench.sketches.wrappers import WrappedMap, Wrapper
 
 
 @dataclass(frozen=True)
-class OperatorFourier(ClosedForm):
+class OperatorFourier(Sketch):
     """φ, and how the outputs are coupled."""
 
     kernel: MatrixKernel
 
     @property
-    def scalar(self) -> RealIndependentFourier:
+    def scalar(self) -> RealFourier:
         """The sketch of k."""
-        sketch = real_fourier(INDEPENDENT, self.kernel.gaussian)
-        assert isinstance(sketch, RealIndependentFourier)
-        return sketch
+        return real_fourier(INDEPENDENT, self.kernel.gaussian)
 
     def objection(self, D: int) -> str | None:
         return self.scalar.objection(D)
@@ -53,8 +52,8 @@ class OperatorFourier(ClosedForm):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> "OperatorMap":
         scalar = self.scalar.sample(d, D, rng, dtype)
         assert isinstance(scalar, RealFourierMap)
-        assert isinstance(scalar.projection, Linear)
-        return self.at(scalar.projection.W.T)
+        assert isinstance(scalar.base, Linear)
+        return self.at(scalar.base.W.T)
 
     def at(self, Omega: Array) -> "OperatorMap":
         """The map of Gaussian frequencies, (D/2, d)."""
@@ -63,7 +62,7 @@ class OperatorFourier(ClosedForm):
         return OperatorMap(RealFourierMap(Linear(np.ascontiguousarray(W.T))), self.coupling(np.tile(V, (2, 1))))
 
     def weighted(self, Omega: Array) -> tuple[Array, Array]:
-        """Frequencies of another density in place of Gaussian ones, and those of which A(ω) is taken."""
+        """Frequencies of the density that is used, from Gaussian ones, and those at which A(ω) is evaluated."""
         return Omega, Omega
 
     @abstractmethod
@@ -77,15 +76,17 @@ class DecomposableFourier(OperatorFourier):
     def coupling(self, Omega: Array) -> Coupling:
         return Kron(len(Omega), self.kernel.B.astype(Omega.dtype))
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return self.scalar.variance(X, Y, D) * np.sum(self.kernel.A**2)
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        form, squares = self.scalar.closed_form, np.sum(self.kernel.A**2)
+        return form and ClosedForm(lambda X, Y, D: form.variance(X, Y, D) * squares)
 
 
 class FieldFourier(OperatorFourier):
     kernel: FieldKernel
 
     def weighted(self, Omega: Array) -> tuple[Array, Array]:
-        """The same quantile of χ_{d+2} in place of that of χ_d, and frequencies of equal length."""
+        """Radii at the same quantile of χ_{d+2} as those of χ_d, and frequencies of equal length."""
         from scipy.special import gammaincc, gammainccinv
 
         d, l = Omega.shape[1], np.sqrt(self.kernel.gaussian.l2)
@@ -97,7 +98,12 @@ class FieldFourier(OperatorFourier):
         c = self.kernel.curl_free_part
         return Gradient(Omega) if c == 1 else Field(Omega, c)
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
+    @property
+    def closed_form(self) -> ClosedForm:
+        return ClosedForm(self._variance)
+
+    def _variance(self, X: Array, Y: Array, D: int) -> Array:
+        """Equation (1)."""
         (_, d), k, c = X.shape, self.kernel.gaussian, self.kernel.curl_free_part
         s = squared_distances(X, Y) / k.l2
         across, along = (1 - c) * (d - 1 - s) + c, (1 - c) * (d - 1) + c * (1 - s)  # eigenvalues of K l²/k
@@ -106,13 +112,10 @@ class FieldFourier(OperatorFourier):
 
 
 @dataclass(frozen=True)
-class QuasiRandom(Sketch):
+class QuasiRandom(Wrapper):
     """The same at points of a scrambled Sobol sequence."""
 
     base: OperatorFourier
-
-    def objection(self, D: int) -> str | None:
-        return self.base.objection(D)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> "OperatorMap":
         from scipy.special import ndtri
@@ -121,19 +124,21 @@ class QuasiRandom(Sketch):
         n, bits = D // 2, 30
         points = Sobol(d, bits=bits, seed=rng).random_base2((n - 1).bit_length())[:n]
         points += 2.0 ** -(bits + 1)  # they may be 0
-        points[:, 0] = (points[:, 0] + 1) / 2  # half of the space: ω and −ω have the same waves
+        points[:, 0] = (points[:, 0] + 1) / 2  # half of the space: ω and −ω give the same waves
         return self.base.at((ndtri(points) / np.sqrt(self.base.kernel.gaussian.l2)).astype(dtype))
 
 
-class OperatorMap(FeatureMap):
+class OperatorMap(WrappedMap):
     """φ of a scalar kernel, and M."""
 
-    def __init__(self, scalar: FeatureMap, coupling: Coupling) -> None:
-        self.scalar, self.coupling = scalar, coupling
-        self.d, self.D, self.dtype, self.order = scalar.d, scalar.D, scalar.dtype, scalar.order
+    coupling: Coupling
+
+    def __init__(self, base: FeatureMap, coupling: Coupling) -> None:
+        super().__init__(base)
+        self.coupling = coupling
 
     def write(self, X: Array, out: Array) -> None:
-        self.scalar.write(X, out)
+        self.base.write(X, out)
 
     def product(self, Phi: Array, Psi: Array) -> Array:
         return self.coupling.gram(Phi, Psi)

@@ -1,10 +1,10 @@
 """Spherical random features for (1 − ‖x − y‖²/a²)ᵖ on the unit sphere [Pennington et al. 2015; Wacker 2022, 2.2.4].
 
-Fourier features whose radii have the density fitted in spherical_fit.py.  The polynomial kernel is none of R^d, so the
-estimate is biased: its mean is k̂(‖x − y‖) of the fit, and more features do not bring it nearer than that.  For a < 2
-the base 1 − ‖x − y‖²/a² is negative for far points, which no k̂ follows: there the bias is large [ibid., Fig. 2.3(c)].
-Directions are independent, or orthogonal by Hadamard matrices [ibid., 5.4.3]; those lie on the sphere of the padded
-columns, and so does the fit.
+Fourier features whose radii have the density fitted in spherical_fit.py.  The polynomial kernel is not positive
+definite on R^d, so the estimate is biased: its mean is k̂(‖x − y‖) of the fit, however many features there are.  For
+a < 2 the base 1 − ‖x − y‖²/a² is negative for distant points, which no k̂ can follow, and the bias is large [ibid.,
+Fig. 2.3(c)].  Directions are independent, or orthogonal by Hadamard matrices [ibid., 5.4.3]; those lie on the sphere of
+the padded columns, and so does the fit.
 """
 
 from dataclasses import dataclass
@@ -16,11 +16,10 @@ from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.kernels.matern import near_squared_distances
 from rfbench.kernels.polynomial import PolynomialSphere
-from rfbench.sketches.base import Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier.directions import HADAMARD, INDEPENDENT, Directions
 from rfbench.sketches.fourier.spherical_fit import Radial, fitted
-from rfbench.sketches.fourier.waves import Fourier, IndependentFourier, real
+from rfbench.sketches.fourier.waves import Fourier, RealFourier
 
 
 @dataclass(frozen=True)
@@ -41,20 +40,16 @@ class Spherical(Fourier):
         return self.radial(d).draw(D, rng)
 
     def mean(self, X: Array, Y: Array) -> Array:
-        """k̂ of all pairs, to which the estimate converges."""
+        """k̂ of all pairs, to which the estimate converges and around which its variance is."""
         return self.radial(X.shape[1]).kernel(np.sqrt(near_squared_distances(X, Y)))
 
 
-class IndependentSpherical(Spherical, IndependentFourier):
-    """The variance around k̂."""
-
-
 def complex_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> Spherical:
-    return (IndependentSpherical if directions == INDEPENDENT else Spherical)(kernel, directions, components)
+    return Spherical(kernel, directions, components)
 
 
-def real_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> Sketch:
-    return real(complex_spherical(directions, kernel, components))
+def real_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> RealFourier:
+    return RealFourier(Spherical(kernel, directions, components))
 
 
 FAMILIES = {

@@ -5,12 +5,12 @@ With frequencies ω that have E exp(i⟨ω, x − y⟩) = k(x, y), the complex a
     Φ(x) = (exp(i⟨ω₁, x⟩), …, exp(i⟨ω_D, x⟩)) / √D                            [Wacker 2022, Eq. 5.25]    (1)
     Φ(x) = (cos⟨ω₁, x⟩, …, cos⟨ω_{D/2}, x⟩, sin⟨ω₁, x⟩, …) √(2/D)             [ibid., Eq. 5.24]          (2)
 
-(2) is (1) with half the frequencies, complex to real.  For independent frequencies and δ = x − y,
+(2) is (1) with half as many frequencies, complex to real.  For independent frequencies and δ = x − y,
 
     Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (3)
 
 for (1), and half their sum at D/2 for (2).  ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l,
-z ~ N(0, I) and t of matern.py; one ϱ = √d/l for all of bessel.py.
+z ~ N(0, I) and t of matern.py; for bessel.py all have ϱ = √d/l.
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from rfbench.arrays import Array
+from rfbench.arrays import Array, complex_type
 from rfbench.blocks import scratch
 from rfbench.kernels.base import Kernel
 from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.matern import scales
-from rfbench.sketches.base import ComplexClosedForm, FeatureMap, Sketch
+from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Directions
-from rfbench.sketches.wrappers import ComplexToReal, ComplexToRealClosedForm
+from rfbench.sketches.wrappers import ComplexToReal, WrappedMap
 
 ISOTROPIC = ("gaussian", "matern", "laplacian")
 
@@ -38,6 +38,7 @@ class Fourier(Sketch):
 
     kernel: Kernel
     directions: Directions
+    is_complex = True
 
     def radius(self, d: int, D: int, rng: np.random.Generator) -> Array:
         """ϱ of D frequencies."""
@@ -48,19 +49,19 @@ class Fourier(Sketch):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return FourierMap(self.directions.draw(d, self.radius(d, D, rng), rng, dtype))
 
-
-class IndependentFourier(Fourier, ComplexClosedForm):
-    """Equation (3)."""
-
     def mean(self, X: Array, Y: Array) -> Array:
-        """E k̂."""
+        """E k̂ of all pairs."""
         return self.kernel.gram(X, Y)
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return np.maximum(1 - self.mean(X, Y) ** 2, 0) / D
-
-    def pseudo_variance(self, X: Array, Y: Array, D: int) -> Array:
-        return (self.mean(2 * X, 2 * Y) - self.mean(X, Y) ** 2) / D
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        """Equation (3)."""
+        if self.directions != INDEPENDENT:
+            return None
+        return ClosedForm(
+            lambda X, Y, D: np.maximum(1 - self.mean(X, Y) ** 2, 0) / D,
+            lambda X, Y, D: (self.mean(2 * X, 2 * Y) - self.mean(X, Y) ** 2) / D,
+        )
 
 
 class RealFourier(ComplexToReal):
@@ -73,40 +74,34 @@ class RealFourier(ComplexToReal):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         base = self.base.sample(d, D // 2, rng, dtype)
         assert isinstance(base, FourierMap)
-        return RealFourierMap(base.projection)
+        return RealFourierMap(base.base)
 
 
-class RealIndependentFourier(RealFourier, ComplexToRealClosedForm):
-    """Equation (3), complex to real."""
+class FourierMap(WrappedMap):
+    """Equation (1) of the projections ⟨ω, x⟩."""
 
-
-def real(base: Fourier) -> RealFourier:
-    """With a closed form where the complex sketch has one."""
-    return (RealIndependentFourier if isinstance(base, IndependentFourier) else RealFourier)(base)
-
-
-class FourierMap(FeatureMap):
-    def __init__(self, projection: FeatureMap) -> None:
-        self.projection, self.order = projection, projection.order
-        self.d, self.D, self.dtype = projection.d, projection.D, np.result_type(projection.dtype, np.complex64)
+    def __init__(self, base: FeatureMap) -> None:
+        super().__init__(base)
+        self.dtype = complex_type(base.dtype)
 
     def write(self, X: Array, out: Array) -> None:
         self.waves(X, out.real, out.imag)
 
     def waves(self, X: Array, cosines: Array, sines: Array) -> None:
-        p = self.projection
-        angles = scratch("angles", (p.D, len(X)) if p.order == "F" else (len(X), p.D), p.dtype)
-        angles = angles.T if p.order == "F" else angles
-        p.write(X, angles)
+        b, D, dtype = len(X), self.base.D, self.base.dtype
+        angles = scratch("angles", (D, b), dtype).T if self.order == "F" else scratch("angles", (b, D), dtype)
+        self.base.write(X, angles)
         for wave, part in ((np.cos, cosines), (np.sin, sines)):
             wave(angles, out=part)
-            part *= p.D**-0.5
+            part *= D**-0.5
 
 
 class RealFourierMap(FourierMap):
-    def __init__(self, projection: FeatureMap) -> None:
-        super().__init__(projection)
-        self.D, self.dtype = 2 * projection.D, projection.dtype
+    """Equation (2)."""
+
+    def __init__(self, base: FeatureMap) -> None:
+        super().__init__(base)
+        self.D, self.dtype = 2 * base.D, base.dtype
 
     def write(self, X: Array, out: Array) -> None:
         self.waves(X, *np.split(out, 2, axis=1))
@@ -120,11 +115,11 @@ KINDS = {
 
 
 def complex_fourier(directions: Directions, kernel: Kernel) -> Fourier:
-    return (IndependentFourier if directions == INDEPENDENT else Fourier)(kernel, directions)
+    return Fourier(kernel, directions)
 
 
 def real_fourier(directions: Directions, kernel: Kernel) -> RealFourier:
-    return real(complex_fourier(directions, kernel))
+    return RealFourier(Fourier(kernel, directions))
 
 
 FAMILIES = {

@@ -5,16 +5,9 @@ Over pairs i ≠ j of training rows, k̂ = g(x) g(y) Σ_{n≤p} aₙ k̂ₙ has 
     G(p, D₁..D_p) = Σₙ vₙ(Dₙ) + b_p                                           [Wacker 2022, Eq. 5.17 and 5.21]  (1)
     vₙ(D) = mean aₙ² gᵢ² gⱼ² Var k̂ₙ,     b_p = mean (k − gᵢ gⱼ Σ_{n≤p} aₙ ⟨xᵢ, xⱼ⟩ⁿ)²                            (2)
 
-For fixed p the best D is the set of the largest steps down of all vₙ together, if each vₙ is convex (Algorithm 4; it
-starts from one feature per degree and here those are part of the total).  p is the best of all (Algorithm 5).
-
-Independent features have vₙ = V/r with r = D, or D/2 pairs.  With Hadamard blocks of h rows, W = h vₙ(h) and
-C = (W − V)/(h − 1), the convex surrogate of D.4 and D.5 is
-
-    vₙ(r) = (V − C)/r + C   for r ≤ h and C ≤ 0,        W/r   otherwise.                                         (3)
-
-It is exact for r ≤ h and whole stacked blocks if C ≤ 0.  Upsampled TensorSRHT, which the thesis leaves out, is the same
-sketch for r ≤ h and about W/r beyond, so it has the same surrogate; complex-to-real ones have it in pairs.
+For fixed p the best allocation takes the largest decreases of all vₙ together, if each vₙ is convex (Algorithm 4; it
+starts from one feature per degree, which here count towards the total).  p is the best of all (Algorithm 5).  Where vₙ
+is not convex, the approximation of tensor_srht.py takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,82 +18,87 @@ import numpy as np
 from rfbench.arrays import Array, inner
 from rfbench.blocks import spans
 from rfbench.kernels.base import DotProductKernel
-from rfbench.sketches.base import ClosedForm
+from rfbench.sketches.base import ClosedForm, Sketch
+from rfbench.sketches.products.tensor_srht import surrogate
 
-ROWS = 128  # a block of pairs is this many rows against all later ones
+ROWS = 128  # rows per block of pairs, against all later rows
 
 
 class Term(NamedTuple):
-    """One degree: its sketch, the columns of one feature (2 for a pair) and the rows of a Hadamard block (or 1)."""
+    """One degree."""
 
-    sketch: ClosedForm
-    unit: int
-    block: int
+    sketch: Sketch
+    form: ClosedForm  # of the sketch
+    unit: int  # columns of one feature: 2 for a complex-to-real pair
+    block: int  # rows of a Hadamard block, or 1
 
 
 class Curve(NamedTuple):
-    """Equation (3)."""
+    """vₙ as a function of the columns."""
 
-    V: float
-    W: float
+    V: float  # vₙ of one feature
+    W: float  # r vₙ of the r features of a block
     term: Term
 
     def __call__(self, D: Array) -> Array:
-        r, h = D / self.term.unit, self.term.block
-        C = (self.W - self.V) / max(h - 1, 1)
-        return np.where((r <= h) & (C <= 0), (self.V - C) / r + C, self.W / r)
+        return surrogate(self.V, self.W, self.term.block, D / self.term.unit)
 
 
 def statistics(kernel: DotProductKernel, terms: Mapping[int, Term], X: Array) -> tuple[list[Curve], Array]:
-    """vₙ for every degree and b_p for p at every degree: equation (2) as a U-statistic."""
+    """vₙ for every degree n, and b_p for p equal to every degree: equation (2) as a U-statistic."""
     X = X.astype(np.float64)
-    m, g = len(X), kernel.radial(X)
-    a0, *a = kernel.coefficients(np.array([0, *terms]))
+    g, (a0, *a) = kernel.radial(X), kernel.coefficients(np.array([0, *terms]))
     VW, b = np.zeros((len(terms), 2)), np.zeros(len(terms))
-    for span in spans(m, ROWS):
+    for span in spans(len(X), ROWS):
         A, B = X[span], X[span.start :]
-        gg = np.triu(np.outer(g[span], g[span.start :]), 1)  # zero on pairs that are counted elsewhere
+        gg = np.triu(np.outer(g[span], g[span.start :]), 1)  # zero where i ≥ j, so that every pair counts once
         s = inner(A, B)
-        rest = np.triu(kernel.gram(A, B), 1) - a0 * gg
-        for i, (n, (sketch, unit, block)) in enumerate(terms.items()):
-            squared = (a[i] * gg) ** 2
-            of_blocks = [r * np.vdot(squared, sketch.variance(A, B, unit * r)) for r in sorted({1, block})]
-            VW[i] += of_blocks[0], of_blocks[-1]
-            rest -= a[i] * gg * s**n
-            b[i] += np.vdot(rest, rest)
-    pairs = m * (m - 1) / 2
+        residual = np.triu(kernel.gram(A, B), 1) - a0 * gg
+        for i, (n, term) in enumerate(terms.items()):
+            squares = (a[i] * gg) ** 2
+            sums = [r * np.vdot(squares, term.form.variance(A, B, term.unit * r)) for r in sorted({1, term.block})]
+            VW[i] += sums[0], sums[-1]
+            residual -= a[i] * gg * s**n
+            b[i] += np.vdot(residual, residual)
+    pairs = len(X) * (len(X) - 1) / 2
     curves = [Curve(V, W, term) for (V, W), term in zip(VW / pairs, terms.values(), strict=True)]
     return curves, b / pairs
 
 
 def starts(terms: Sequence[Term], total: int) -> tuple[Array, int]:
-    """The least columns of every degree, and the step: in pairs, only a degree of single columns can make total odd."""
+    """The fewest columns of every degree, and the step by which they grow.
+
+    Where some features are pairs of columns, columns grow in twos and only a degree of single columns can make the
+    total odd.
+    """
     units = np.array([term.unit for term in terms])
     step = int(units.max())
     return np.where(units == step, step, step - total % step), step
 
 
 def allocate(curves: Sequence[Curve], biases: Array, total: int, least: int) -> tuple[int, ...]:
-    """The minimum of (1) over D₁..D_p with Σ Dₙ = total and over p; p is at least that of the first `least` degrees."""
+    """The minimum of (1) over p and over D₁..D_p with Σ Dₙ = total; p is at least that of the first `least` degrees."""
     first, step = starts([curve.term for curve in curves], total)
-    most = int(np.sum(np.cumsum(first) <= total))
-    spare = (total - int(first[:least].sum())) // step
-    v = np.array([curve(start + step * np.arange(spare + 1)) for curve, start in zip(curves, first, strict=True)])
-    gains = -np.diff(v)
-    best: tuple[float, tuple[int, ...]] = (np.inf, ())
-    for p in range(least, most + 1):
-        taken = largest(gains[:p], (total - int(first[:p].sum())) // step)
-        error = float(v[np.arange(p), taken].sum() + biases[p - 1])
-        best = min(best, (error, tuple((first[:p] + step * taken).tolist())), key=lambda found: found[0])
-    return best[1]
+    needed = np.cumsum(first)  # columns of the first p degrees at the start
+    longest = (total - int(needed[least - 1])) // step
+    v = np.array([curve(start + step * np.arange(longest + 1)) for curve, start in zip(curves, first, strict=True)])
+    decreases = -np.diff(v)
+    best_error, best = np.inf, first[:0]
+    for p in range(least, int(np.sum(needed <= total)) + 1):
+        steps = largest(decreases[:p], (total - int(needed[p - 1])) // step)
+        error = float(v[np.arange(p), steps].sum() + biases[p - 1])
+        if error < best_error:
+            best_error, best = error, first[:p] + step * steps
+    return tuple(best.tolist())
 
 
-def largest(gains: Array, count: int) -> Array:
-    """How many of the `count` largest gains are in each row; of equal ones the first rows have them."""
+def largest(values: Array, count: int) -> Array:
+    """How many of the `count` largest values are in each row; ties go to the first rows."""
     if not count:
-        return np.zeros(len(gains), int)
-    gains = gains[:, :count]
-    limit = np.partition(gains, gains.size - count, axis=None)[gains.size - count]
-    above, equal = np.sum(gains > limit, axis=1), np.sum(gains == limit, axis=1)
+        return np.zeros(len(values), int)
+    values = values[:, :count]
+    limit = np.partition(values, values.size - count, axis=None)[values.size - count]
+    above, equal = np.sum(values > limit, axis=1), np.sum(values == limit, axis=1)
+    # The ties that are still needed, less those of earlier rows.
     taken: Array = above + np.clip(count - above.sum() - np.cumsum(equal) + equal, 0, equal)
     return taken

@@ -5,10 +5,10 @@ not change if both arguments are moved, so with centroids c and independent draw
 
     k̂*(x, y) = ½ [k̂_{c(x)}(x − c(x), y − c(x)) + k̂_{c(y)}(x − c(y), y − c(y))]                                 (1)
 
-where c(x) is the centroid next to x.  A Gaussian process uses k̂_c alone for new rows next to c (Eq. 5.29 and 5.31,
-Algorithm 7); (1) is the estimate of a kernel matrix, symmetric, with the variance of k̂_c where both rows have the
-centroid c and a quarter of the sum of both variances elsewhere.  Centroids are the mean of the training rows and,
-while one of them is farther than θ from all centroids, the farthest.
+where c(x) is the centroid nearest to x.  A Gaussian process uses only k̂_c for new rows nearest to c (Eq. 5.29 and
+5.31, Algorithm 7); (1) estimates a kernel matrix: it is symmetric, with the variance of k̂_c where both rows have the
+centroid c and a quarter of the sum of both variances elsewhere.  Centroids are the mean of the training rows and, while
+some row is farther than θ from all centroids, the farthest row.
 """
 
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.exact import IdentityMap
 from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin.optimized import AllocatedMaclaurin, OptimizedMaclaurin
+from rfbench.sketches.wrappers import WrappedMap, Wrapper
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class LocalizedMaclaurin(OptimizedMaclaurin):
 
     kernel: Gaussian
     threshold: float = 2.0
+    by_degree, explicit, localized = False, False, True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,7 +50,7 @@ class LocalizedMaclaurin(OptimizedMaclaurin):
 
 
 def farthest_points(X: Array, first: Array, threshold: float) -> Array:
-    """The first point, and rows until none is farther than the threshold from all of them."""
+    """The first point, and rows until every row is within the threshold of one of them."""
     found, distance = [first], squared_norms(X - first)
     while distance.max() > threshold**2:
         found.append(X[distance.argmax()])
@@ -57,14 +59,12 @@ def farthest_points(X: Array, first: Array, threshold: float) -> Array:
 
 
 @dataclass(frozen=True)
-class LocatedMaclaurin(ClosedForm):
-    """Equation (1) with the centroids known."""
+class LocatedMaclaurin(Wrapper):
+    """Equation (1) for known centroids."""
 
     base: AllocatedMaclaurin
     centroids: tuple[tuple[float, ...], ...]
-
-    def objection(self, D: int) -> str | None:
-        return self.base.objection(D)
+    explicit, localized = False, True
 
     def facts(self) -> dict[str, Any]:
         return self.base.facts() | {"clusters": len(self.centroids)}
@@ -75,13 +75,17 @@ class LocatedMaclaurin(ClosedForm):
         centroids = np.array(self.centroids)
         return LocalizedMap([CentredMap(self.base.sample(d, D, rng, dtype), c) for c in centroids], centroids)
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
+    @property
+    def closed_form(self) -> ClosedForm:
+        return ClosedForm(self._variance)
+
+    def _variance(self, X: Array, Y: Array, D: int) -> Array:
         of_x, of_y = (nearest(Z, np.array(self.centroids)) for Z in (X, Y))
         V = np.zeros((len(X), len(Y)))
         for c in np.union1d(of_x, of_y):
             share = np.add.outer(of_x == c, of_y == c, dtype=float) / 2
             centroid = np.array(self.centroids[c])
-            V += share**2 * self.base.variance(X - centroid, Y - centroid, D)
+            V += share**2 * self.base.closed_form.variance(X - centroid, Y - centroid, D)
         return V
 
 
@@ -89,24 +93,26 @@ def nearest(X: Array, centroids: Array) -> NDArray[np.int64]:
     return squared_distances(X, centroids).argmin(1)
 
 
-class CentredMap(FeatureMap):
+class CentredMap(WrappedMap):
     """A map of x − c."""
 
     def __init__(self, base: FeatureMap, centroid: Array) -> None:
-        self.base, self.centroid = base, centroid
-        self.d, self.D, self.dtype, self.order = base.d, base.D, base.dtype, base.order
+        super().__init__(base)
+        self.centroid = centroid
 
     def write(self, X: Array, out: Array) -> None:
-        # The difference in double: rows far from the origin and near to their centroid keep their digits.
+        # In double precision: rows far from the origin and near their centroid keep their digits.
         self.base.write((X - self.centroid).astype(X.dtype), out)
 
 
 class LocalizedMap(IdentityMap):
-    """One map for each centroid.  Rows are passed on: which features they have depends on the other row of a pair."""
+    """One map per centroid.  Returns the rows themselves: their features depend on the other row of a pair."""
 
-    def __init__(self, maps: list[FeatureMap], centroids: Array) -> None:
-        super().__init__(maps[0].d, maps[0].dtype)
-        self.maps, self.centroids = maps, centroids
+    explicit = False
+
+    def __init__(self, experts: list[FeatureMap], centroids: Array) -> None:
+        super().__init__(experts[0].d, experts[0].dtype)
+        self.experts, self.centroids = experts, centroids
 
     def nearest(self, X: Array) -> NDArray[np.int64]:
         return nearest(X, self.centroids)
@@ -118,7 +124,8 @@ class LocalizedMap(IdentityMap):
     def _around_first(self, X: Array, Y: Array) -> Array:
         K, cluster = np.empty((len(X), len(Y)), self.dtype), self.nearest(X)
         for c in np.unique(cluster):
-            K[cluster == c] = self.maps[c].product(self.maps[c](X[cluster == c]), self.maps[c](Y))
+            expert = self.experts[c]
+            K[cluster == c] = expert.product(expert(X[cluster == c]), expert(Y))
         return K
 
     def paired(self, Phi: Array, Psi: Array) -> Array:
@@ -126,8 +133,8 @@ class LocalizedMap(IdentityMap):
         k = np.zeros((len(X), 1), self.dtype)
         for cluster in (self.nearest(X), self.nearest(Y)):
             for c in np.unique(cluster):
-                rows, features = cluster == c, self.maps[c]
-                k[rows] += features.paired(features(X[rows]), features(Y[rows])) / 2
+                rows, expert = cluster == c, self.experts[c]
+                k[rows] += expert.paired(expert(X[rows]), expert(Y[rows])) / 2
         return k
 
 

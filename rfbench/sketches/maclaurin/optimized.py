@@ -23,7 +23,7 @@ class OptimizedMaclaurin(MaclaurinSketch):
 
     p_min: int = 2
     p_max: int = 10
-    rows: int = 500  # Wacker 2022, 5.3.2, finds these enough
+    rows: int = 500  # enough according to Wacker 2022, 5.3.2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -31,8 +31,12 @@ class OptimizedMaclaurin(MaclaurinSketch):
         require(self.rows > 1, "sketch.rows", "at least 2", self.rows)
 
     @property
+    def shortest(self) -> int:
+        return self.p_min
+
+    @property
     def least(self) -> int:
-        """How many degrees there are at p_min."""
+        """The number of degrees up to p_min."""
         return max(sum(n <= self.p_min for n in self.degrees(self.p_max)), 1)
 
     def objection(self, D: int) -> str | None:
@@ -43,7 +47,7 @@ class OptimizedMaclaurin(MaclaurinSketch):
             raise InputError(objection)
         require(len(X) > 1, "the training rows of optimized_maclaurin", "at least 2", len(X))
         terms = {n: term(self.base, n, X.shape[1]) for n in self.degrees(self.p_max)}
-        # Data sets are often sorted, so the first rows are no sample of them.
+        # Datasets are often sorted, so their first rows are not a random sample.
         some = rng_for(0, "optimized_maclaurin").permutation(len(X))[: self.rows]
         curves, biases = statistics(self.kernel, terms, X[some])
         counts = dict(zip(terms, allocate(curves, biases, D - self.constant, self.least), strict=False))
@@ -55,14 +59,18 @@ class OptimizedMaclaurin(MaclaurinSketch):
 
 
 @dataclass(frozen=True)
-class AllocatedMaclaurin(MaclaurinSketch, ClosedForm):
+class AllocatedMaclaurin(MaclaurinSketch):
     """Dₙ features of degree n."""
 
-    allocation: tuple[int, ...] = ()  # D₀..D_p, D in sum
+    allocation: tuple[int, ...] = ()  # D₀..D_p, whose sum is D
+
+    @property
+    def shortest(self) -> int:
+        return len(self.allocation) - 1
 
     def objection(self, D: int) -> str | None:
         total = sum(self.allocation)
-        return None if total == D else f"the allocation was made for {total} features; {D} were asked for"
+        return None if total == D else f"the allocation is for {total} features; {D} were asked for"
 
     def facts(self) -> dict[str, Any]:
         return {"allocation": {str(n): D_n for n, D_n in enumerate(self.allocation) if D_n}}
@@ -77,11 +85,15 @@ class AllocatedMaclaurin(MaclaurinSketch, ClosedForm):
             raise InputError(objection)
         return self.parts
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
+    @property
+    def closed_form(self) -> ClosedForm:
+        return ClosedForm(self._variance)
+
+    def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""
         V = np.zeros((len(X), len(Y)))
         for n, D_n, a in self.parts:
-            V += a**2 * term(self.base, n).sketch.variance(X, Y, D_n)
+            V += a**2 * term(self.base, n).form.variance(X, Y, D_n)
         return self.radial(X, Y) ** 2 * V
 
 

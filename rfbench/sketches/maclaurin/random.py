@@ -1,7 +1,7 @@
 """Random Maclaurin features [Kar & Karnick 2012].
 
 The degree of every feature is drawn from μ(n) ∝ c^−(n+1), 1 ≤ n ≤ p, and wₙ = aₙ Dₙ/E[Dₙ], which for each feature is
-the aₙ/μ(n) of Wacker 2022, Eq. 5.9: a degree that drew none is made up for by other draws.  With Cₙ the variance of
+the aₙ/μ(n) of Wacker 2022, Eq. 5.9: other draws compensate for a degree that got no feature.  With Cₙ the variance of
 one feature, bₙ = aₙ⟨x, y⟩ⁿ/E[Dₙ] and N draws of u columns (2 where Φₙ is complex-to-real),
 
     Var = g² g² { Σ aₙ² Cₙ/E[Dₙ] + u² N [Σ μ(n) bₙ² − (Σ μ(n) bₙ)²] }                                             (1)
@@ -13,12 +13,11 @@ import numpy as np
 
 from rfbench.arrays import Array, inner
 from rfbench.checks import require
-from rfbench.kernels.base import DotProductKernel
 from rfbench.sketches.base import ClosedForm
 from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
 
-ENDLESS = 20  # the last degree drawn of a series without end
+INFINITE = 20  # the last degree drawn of an infinite series
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class RandomMaclaurin(MaclaurinSketch):
     """Degrees drawn from μ."""
 
     c: float = 2.0
-    p_max: int | None = None  # the degree of the kernel
+    p_max: int | None = None  # None: the degree of the kernel
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -34,14 +33,18 @@ class RandomMaclaurin(MaclaurinSketch):
         require(self.p_max is None or self.p_max >= 1, "sketch.p_max", "at least 1", self.p_max)
 
     @property
+    def shortest(self) -> int:
+        return self.support[-1]
+
+    @property
     def support(self) -> list[int]:
-        return self.degrees(self.p_max or self.kernel.power or ENDLESS)
+        return self.degrees(self.p_max or self.kernel.power or INFINITE)
 
     def objection(self, D: int) -> str | None:
-        return self.refusal(D, self.support[:2])  # the second, so that an odd column is not all there is
+        return self.refusal(D, self.support[:2])  # two of them, so that an odd column is not the only one
 
     def draws(self, D: int) -> tuple[Array, int, int, Array]:
-        """(μ, N, u, E[Dₙ]); a column left over by pairs goes to degree 1."""
+        """(μ, N, u, E[Dₙ]); the column that pairs leave over has degree 1."""
         n = np.array(self.support)
         mu = self.c ** (n[0] - n - 1.0)
         mu /= mu.sum()
@@ -56,18 +59,18 @@ class RandomMaclaurin(MaclaurinSketch):
         weights = self.kernel.coefficients(np.array(self.support)) * counts / expected
         return [part for part in zip(self.support, counts.tolist(), weights, strict=True) if part[1]]
 
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        return None if self.base.endswith("tensorsrht") else ClosedForm(self._variance)
 
-class RandomMaclaurinClosedForm(RandomMaclaurin, ClosedForm):
-    """Of independent features."""
-
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
+    def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""
         mu, N, u, expected = self.draws(D)
         a, s = self.kernel.coefficients(np.array(self.support)), inner(X, Y)
         within, square, mean = np.zeros((3, *s.shape))
         for n, a_n, mu_n, E in zip(self.support, a, mu, expected, strict=True):
-            sketch, unit, _ = term(self.base, n)
-            within += a_n**2 * unit * sketch.variance(X, Y, unit) / E
+            _, form, unit, _ = term(self.base, n)
+            within += a_n**2 * unit * form.variance(X, Y, unit) / E
             b = a_n * s**n / E
             square += mu_n * b**2
             mean += mu_n * b
@@ -75,13 +78,6 @@ class RandomMaclaurinClosedForm(RandomMaclaurin, ClosedForm):
         return self.radial(X, Y) ** 2 * (within + between)
 
 
-def random_maclaurin(
-    kernel: DotProductKernel, base: str = "rademacher", c: float = 2.0, p_max: int | None = None
-) -> RandomMaclaurin:
-    """With a closed form where features are independent."""
-    return (RandomMaclaurin if base.endswith("tensorsrht") else RandomMaclaurinClosedForm)(kernel, base, c, p_max)
-
-
 FAMILIES = {
-    "random_maclaurin": Family(random_maclaurin, KERNELS, "closed form for independent features", "that of its base")
+    "random_maclaurin": Family(RandomMaclaurin, KERNELS, "closed form for independent features", "that of its base")
 }

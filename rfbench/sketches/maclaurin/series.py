@@ -2,8 +2,8 @@
 
     k(x, y) = g(x) g(y) Σ aₙ ⟨x, y⟩ⁿ,        Φ(x) = g(x) [√w₁ Φ₁(x), √w₂ Φ₂(x), .., √a₀]                            (1)
 
-with Φₙ a sketch of ⟨x, y⟩ⁿ of Dₙ features [Wacker 2022, Algorithm 6; g ≠ 1 for the Gaussian kernel, 5.3.1].  Degree 0
-is exact and takes one feature of D.  Here is what random and optimized Maclaurin sketches share.
+with Φₙ a sketch of ⟨x, y⟩ⁿ with Dₙ features [Wacker 2022, Algorithm 6; g ≠ 1 for the Gaussian kernel, 5.3.1].  Degree 0
+is exact and takes one of the D features.  Random and optimized Maclaurin sketches share this module.
 """
 
 from abc import abstractmethod
@@ -16,8 +16,8 @@ import numpy as np
 from rfbench.arrays import Array, padded
 from rfbench.checks import require
 from rfbench.kernels.base import DotProductKernel
-from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
-from rfbench.sketches.maclaurin.allocation import Term, starts
+from rfbench.sketches.base import FeatureMap, Sketch
+from rfbench.sketches.maclaurin.allocation import Term, starts, statistics
 from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import require_base
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
@@ -27,34 +27,57 @@ KERNELS = ("polynomial", "polynomial_sphere", "exponential", "gaussian")
 
 
 def term(base: str, n: int, d: int = 1) -> Term:
-    """Φₙ.  A complex-to-real pair of degree 1 is no better than two real features [Wacker 2022, 4.2.1]: it is real."""
+    """Φₙ.  In degree 1 complex-to-real pairs are no better than two real features [Wacker 2022, 4.2.1]: it is real."""
     sketch = homogeneous(base.removeprefix("ctr_") if n == 1 else base, n)
-    assert isinstance(sketch, ClosedForm)
-    return Term(sketch, 1 + isinstance(sketch, ComplexToReal), padded(d) if base.endswith("tensorsrht") else 1)
+    form = sketch.closed_form
+    assert form
+    return Term(sketch, form, 1 + isinstance(sketch, ComplexToReal), padded(d) if base.endswith("tensorsrht") else 1)
 
 
 @dataclass(frozen=True)
 class MaclaurinSketch(Sketch):
-    """What they share."""
+    """Features of single degrees of a series."""
 
     kernel: DotProductKernel
     base: str = "rademacher"
+    by_degree = True
 
     def __post_init__(self) -> None:
         require_base(self.base)
 
     @property
+    def is_complex(self) -> bool:
+        return homogeneous(self.base, 1).is_complex
+
+    @property
+    @abstractmethod
+    def shortest(self) -> int:
+        """The lowest degree at which a draw may end."""
+
+    @property
+    def truncation(self) -> str | None:
+        p = self.kernel.power
+        if p is None:
+            return f"the series of kernel '{self.kernel.name}' is infinite; use a Fourier sketch"
+        return None if self.shortest >= p else f"use sketch.p_max={p} (and sketch.p_min={p}) or more"
+
+    def degree_errors(self, X: Array, last: int) -> Iterator[tuple[int, float, float]]:
+        terms = {n: term(self.base, n, X.shape[1]) for n in self.degrees(last)}
+        curves, biases = statistics(self.kernel, terms, X)
+        return ((n, curve.V, float(bias)) for n, curve, bias in zip(terms, curves, biases, strict=True))
+
+    @property
     def constant(self) -> int:
-        """D₀: one, or none where a₀ = 0."""
+        """D₀: one, or zero where a₀ = 0."""
         return int(self.kernel.power is None or self.kernel.coefficients(np.array([0]))[0] > 0)
 
     def degrees(self, last: int) -> list[int]:
-        """1 ≤ n ≤ last with aₙ > 0.  A series without end has them all, before its length scale is known too."""
+        """1 ≤ n ≤ last with aₙ > 0; an infinite series has them all."""
         p = self.kernel.power
         if p is None:
             return list(range(1, last + 1))
         found = np.flatnonzero(self.kernel.coefficients(np.arange(min(last, p) + 1))).tolist()
-        require(any(found), "sketch.p_max", f"at least {p}, the one degree of this kernel", last)
+        require(any(found), "sketch.p_max", f"at least {p}, the only degree of this kernel", last)
         return [n for n in found if n]
 
     def radial(self, X: Array, Y: Array) -> Array:
@@ -71,12 +94,12 @@ class MaclaurinSketch(Sketch):
 
     @abstractmethod
     def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
-        """Degrees in order with how many features each has in a draw, none of them without any, and their weights."""
+        """Degrees in order that have features in a draw, how many, and their weights."""
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         """Equation (1)."""
         parts = self.allot(D, rng)
-        maps = [term(self.base, n).sketch.sample(d, D, rng, dtype) for n, D, _ in parts]
+        maps = [term(self.base, n).sketch.sample(d, D_n, rng, dtype) for n, D_n, _ in parts]
         degrees, weights = [n for n, *_ in parts], [w for *_, w in parts]
         if self.constant:
             maps.append(One(d, maps[0].dtype))
@@ -100,12 +123,12 @@ class SeriesMap(Concatenated):
 
     def __init__(self, maps: list[FeatureMap], weights: Array, kernel: DotProductKernel, degrees: list[int]) -> None:
         super().__init__(maps, weights)
-        self.kernel, self.counts = kernel, {n: part.D for n, part in zip(degrees, maps, strict=True)}
-        self.weighted = type(kernel).radial is not DotProductKernel.radial
+        self.counts = {n: part.D for n, part in zip(degrees, maps, strict=True)}
+        self.radial = None if type(kernel).radial is DotProductKernel.radial else kernel.radial
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
-        radial = self.kernel.radial(X).astype(self.weights.dtype)[:, None] if self.weighted else None
+        g = self.radial(X).astype(self.weights.dtype)[:, None] if self.radial else None
         for features, Phi in super().tiles(X):
-            if radial is not None:
-                Phi *= radial
+            if g is not None:
+                Phi *= g
             yield features, Phi

@@ -1,4 +1,4 @@
-"""Optical features from the counts of a device: Φ(x) = (level · counts)^{m/2} / √D, which estimates k_m."""
+"""Optical features from the counts of a device, Φ(x) = (level · counts)^{m/2} / √D, which estimate k_m."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
@@ -10,11 +10,11 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.optical.ideal import OpticalSketch
-from rfbench.sketches.wrappers import Affine
+from rfbench.sketches.wrappers import Affine, Wrapper
 
 
 class DeviceSetting(NamedTuple):
-    """What a device is fitted to."""
+    """The arguments with which a device is fitted."""
 
     d: int
     D: int
@@ -23,45 +23,49 @@ class DeviceSetting(NamedTuple):
 
 
 class Device(Protocol):
-    """What is needed of an optical processing unit; devices/opu has them."""
+    """The interface of an optical processing unit that sketches need; devices/opu implements it."""
 
-    level: float | None  # intensity of one count, of the last feature map
+    level: float | None  # intensity of one count in the last feature map
 
     def own(self) -> "Device":
-        """A device for one feature map, this one or a copy that stays fitted to it."""
+        """A device for one feature map: this one, or a copy that stays fitted to the map."""
 
     def counts(self, setting: DeviceSetting, rows: Array) -> tuple[NDArray[np.uint8], float]:
-        """What the camera counts behind some rows, and the intensity of one count."""
+        """The camera's counts for some rows, and the intensity of one count."""
 
 
 @dataclass(frozen=True)
-class OnDevice(Sketch):
-    """An optical sketch whose light is that of a device; a draw is a key of its medium."""
+class OnDevice(Wrapper):
+    """An optical sketch whose features a device computes; a draw is a key of its medium."""
 
     base: OpticalSketch
-    device: Device
-    bias: int = 0  # ones that are appended to every row
-    ones: float | None = None  # in a training row, for the exposure
+    opu: Device
+    bias: int = 0  # ones appended to every row
+    ones: float | None = None  # in a training row on average, for the exposure
+
+    @property
+    def device(self) -> Device:
+        return self.opu
 
     def adapt(self, X: Array, D: int) -> "OnDevice":
         ones = float(as_bits(X).sum(1).mean()) + self.bias
         if not ones:
-            raise InputError("all training rows are 0, and there is no light; lower dataset.threshold")
+            raise InputError("all training rows are 0, so there is no light; lower dataset.threshold")
         return replace(self, ones=ones)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         setting = DeviceSetting(d + self.bias, D, int(rng.integers(2**63)), self.ones)
-        device = self.device.own()
-        _, self.device.level = device.counts(setting, np.empty((0, setting.d)))  # fitted now, not when a clock runs
+        device = self.opu.own()
+        _, self.opu.level = device.counts(setting, np.empty((0, setting.d)))  # fit it before anything is timed
         return DeviceMap(device, setting, d, self.base.kernel.exponent, dtype)
 
 
 def on_device(sketch: Sketch, device: Device) -> OnDevice:
-    """The sketch on a device, if it is one of light; a bias is so many ones."""
+    """An optical sketch on a device; a bias becomes as many ones."""
     light, bias = (sketch.base, sketch.bias) if isinstance(sketch, Affine) else (sketch, 0.0)
     if not isinstance(light, OpticalSketch):
         raise InputError(
-            "an OPU makes optical features, and another sketch was asked for; use sketch=optical, or opu=none"
+            "an OPU computes optical features only, and another sketch was asked for; use sketch=optical, or opu=none"
         )
     if bias != int(bias):
         raise InputError(f"an OPU appends ones to its rows: kernel.bias must be a whole number; {bias:g} was given")
@@ -69,7 +73,7 @@ def on_device(sketch: Sketch, device: Device) -> OnDevice:
 
 
 class DeviceMap(FeatureMap):
-    """One medium of the device, or one window of its outputs; rows of d columns are filled up with ones."""
+    """One medium of the device, or one window of its outputs; ones are appended to rows of d columns."""
 
     def __init__(self, device: Device, setting: DeviceSetting, d: int, m: float, dtype: Any) -> None:
         self.device, self.setting, self.m = device, setting, m
@@ -86,15 +90,15 @@ class DeviceMap(FeatureMap):
         counts, level = self.device.counts(self.setting, rows)
         values = ((level * np.arange(256)) ** (self.m / 2) / np.sqrt(self.D)).astype(self.dtype)
         for row, features in zip(counts, out, strict=True):
-            np.take(values, row, out=features, mode="clip")  # as they are bytes, none is
+            np.take(values, row, out=features, mode="clip")  # quickest; bytes never exceed 255
 
 
 def as_bits(X: Array) -> NDArray[np.uint8]:
-    """Rows of 0 and 1 as bytes; anything else is refused."""
+    """Rows of 0 and 1 as bytes; other values are refused."""
     ones = X == 1
     if not np.all(ones | (X == 0)):
         raise InputError(
-            "an OPU takes rows of 0 and 1, and these have other values; end dataset.prepare with binarize, "
+            "an OPU needs rows of 0 and 1, and these have other values; end dataset.prepare with binarize, "
             "as in dataset.prepare=[min_max,binarize] dataset.threshold=0.5"
         )
     return np.ascontiguousarray(ones).view(np.uint8)

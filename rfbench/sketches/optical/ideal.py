@@ -1,4 +1,4 @@
-"""Optical random features, ideal ones: the light behind a scattering medium, as it is.
+"""Ideal optical random features: the intensity of light behind a scattering medium, without a camera.
 
     Φ(x) = |Ux|ᵐ / √D,      U with independent CN(0, 1) entries                                       (1)
 
@@ -21,7 +21,7 @@ from rfbench.sketches.wrappers import affine
 
 
 @dataclass(frozen=True)
-class OpticalSketch(ClosedForm):
+class OpticalSketch(Sketch):
     """Estimates the optical kernel by D intensities to the power m/2."""
 
     kernel: Optical
@@ -29,9 +29,10 @@ class OpticalSketch(ClosedForm):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return OpticalMap(Medium(d, D, int(rng.integers(2**63)), dtype), self.kernel.exponent)
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        doubled = Optical(2 * self.kernel.exponent)
-        return np.maximum(doubled.gram(X, Y) - self.kernel.gram(X, Y) ** 2, 0) / D
+    @property
+    def closed_form(self) -> ClosedForm:
+        k, doubled = self.kernel, Optical(2 * self.kernel.exponent)
+        return ClosedForm(lambda X, Y, D: np.maximum(doubled.gram(X, Y) - k.gram(X, Y) ** 2, 0) / D)
 
 
 class OpticalMap(FeatureMap):
@@ -58,7 +59,7 @@ def make(kernel: Optical, exponent: float | None = None) -> Sketch:
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
             "set sketch.exponent, which the kernel follows"
         )
-    return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, 0.0 if isinstance(kernel.bias, str) else kernel.bias)
+    return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, kernel.bias)
 
 
 FAMILIES = {"optical": Family(make, ("optical",), "closed form", "d D")}

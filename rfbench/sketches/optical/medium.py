@@ -1,7 +1,7 @@
 """A scattering medium: U with independent CN(0, 1) entries, and the intensity |Ux|² of the light behind it.
 
-U is drawn in blocks of outputs by a counter-based generator and, where it is large, drawn again whenever it is
-needed: ten million outputs take no more memory than a hundred thousand.
+U is drawn in blocks of outputs by a counter-based generator and, if it is large, drawn again whenever it is needed: ten
+million outputs take no more memory than a hundred thousand.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from rfbench.arrays import Array, complex_type
 from rfbench.blocks import scratch, spans
 from rfbench.sketches.products.weights import complex_gaussian
 
-BLOCK = 4096  # outputs to a block of U
+BLOCK = 4096  # outputs per block of U
 KEPT_BYTES = 10**9  # a U below this is drawn once and kept
 
 
@@ -34,18 +34,18 @@ class Medium:
             yield type(self)(self.d, stop - start, self.key, self.dtype, self.first + start, kept)
 
     def draw(self, outputs: slice) -> Array:
-        """Some outputs of U, real and imaginary columns side by side; the same whenever asked."""
+        """Some outputs of U, real and imaginary columns side by side; every call returns the same."""
         rng = np.random.Generator(np.random.Philox(key=[self.key, self.first + outputs.start]))
         return complex_gaussian((self.d, outputs.stop - outputs.start), rng, self.dtype).view(self.dtype)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Which outputs, and their columns of U."""
+        """Ranges of outputs and their columns of U."""
         for number, span in enumerate(self.spans):
             yield span, self.kept[number] if self.kept else self.draw(span)
 
 
 def intensity(X: Array, U: Array, out: Array) -> Array:
-    """|Ux|² of some rows."""
+    """|Ux|² of every row."""
     light = np.matmul(X, U, out=scratch("light", (len(X), U.shape[1]), U.dtype))
     np.square(light, out=light)
     return np.add(light[:, ::2], light[:, 1::2], out=out)

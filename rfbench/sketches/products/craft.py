@@ -1,7 +1,7 @@
-"""Compact random feature maps: up to more features than wanted, then down by an SRHT [Hamid et al. 2014].
+"""Compact random feature maps: up to more features than requested, then down by an SRHT [Hamid et al. 2014].
 
-The way up is a product sketch with `up` times the features; the SRHT keeps inner products in expectation, so the
-whole is unbiased.  Its variance is not known in closed form.
+The way up is a product sketch with `up` times the features; the SRHT preserves inner products in expectation, so the
+composition is unbiased.  Its variance is not known in closed form.
 """
 
 from dataclasses import dataclass
@@ -30,6 +30,10 @@ class Craft(Sketch):
     def __post_init__(self) -> None:
         require(self.up >= 1, "sketch.up", "at least 1", self.up)
         require_base(self.base)
+
+    @property
+    def is_complex(self) -> bool:
+        return homogeneous(self.base, 1).is_complex
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         up = homogeneous(self.base, self.degree).sample(d, 2 * -(-self.up * D // 2), rng, dtype)

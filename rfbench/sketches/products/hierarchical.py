@@ -1,7 +1,7 @@
 """Hierarchical sketches: pairs, then pairs of sketches, until p inputs are one [Ahle et al. 2020].
 
-Each pair is a product sketch of its two inputs; sequential is v ← Φ(v, x), a tree pairs neighbours.  Sketching keeps
-expectations of inner products, so the whole is unbiased; its variance is not known in closed form.
+Each pair is a product sketch of its two inputs; sequential is v ← Φ(v, x), a tree pairs neighbours.  Sketching
+preserves inner products in expectation, so the composition is unbiased; its variance is not known in closed form.
 """
 
 from collections import deque
@@ -38,6 +38,10 @@ class Hierarchical(Sketch):
     def objection(self, D: int) -> str | None:
         return homogeneous(self.base, 1).objection(D)
 
+    @property
+    def is_complex(self) -> bool:
+        return homogeneous(self.base, 1).is_complex
+
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         if self.degree == 1:
             return homogeneous(self.base, 1).sample(d, D, rng, dtype)
@@ -45,9 +49,7 @@ class Hierarchical(Sketch):
         while len(columns) > 1:
             pairs.append(TupleMap(self.base, (columns.popleft(), columns.popleft()), D, rng, dtype))
             (columns.append if self.shape == "tree" else columns.appendleft)(D)
-        return HierarchicalMap(
-            pairs, self.shape, d, complex_type(dtype) if "complex_" in self.base else np.dtype(dtype)
-        )
+        return HierarchicalMap(pairs, self.shape, d, complex_type(dtype) if self.is_complex else np.dtype(dtype))
 
 
 class HierarchicalMap(FeatureMap):

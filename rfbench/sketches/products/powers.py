@@ -8,7 +8,7 @@ from rfbench.sketches.family import POWERS, Family
 from rfbench.sketches.products.product import ProductSketch
 from rfbench.sketches.products.tensor_srht import AhleTensorSRHT, StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.products.weights import COMPLEX_GAUSSIAN, COMPLEX_RADEMACHER, GAUSSIAN, RADEMACHER, Law
-from rfbench.sketches.wrappers import affine, complex_to_real
+from rfbench.sketches.wrappers import ComplexToReal, affine
 
 # class, real law, complex law, cost of a row
 KINDS: dict[str, tuple[type[ProductSketch], Law, Law, str]] = {
@@ -25,7 +25,7 @@ def homogeneous(name: str, degree: int) -> Sketch:
     kind = name.removeprefix("complex_").removeprefix("ctr_")
     cls, real, complex_, _ = KINDS[kind]
     if name.startswith("ctr_"):
-        return complex_to_real(cls(degree, complex_))
+        return ComplexToReal(cls(degree, complex_))
     return cls(degree, complex_ if name.startswith("complex_") else real)
 
 

@@ -8,9 +8,9 @@ so E[φ(x) φ(y)*] = ⟨x, y⟩ᵖ.  The mean of D of them has, with m = E|⟨w,
 
     Var = (mᵖ − sᵖ)/D − c [sᵖ − (s − (m − s)/(L − 1))ᵖ]                                        (2)
 
-(Table 4.1).  c = 0 where features are independent; where they share a Hadamard matrix, c is the part of the
-pairs of features that do and L the number of rows those were drawn from.  With the pseudo-moment in place of
-m, (2) is the pseudo-variance.
+(Table 4.1).  c = 0 where features are independent; where they share a Hadamard matrix, c is the share of pairs of
+features that do and L the number of rows they were drawn from.  With the pseudo-moment in place of m, (2) is the
+pseudo-variance.
 """
 
 from collections.abc import Iterator
@@ -22,16 +22,17 @@ import numpy as np
 from rfbench.arrays import Array, inner
 from rfbench.blocks import scratch
 from rfbench.checks import require
-from rfbench.sketches.base import ComplexClosedForm, FeatureMap
+from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.products.weights import Law
 
 
 @dataclass(frozen=True)
-class ProductSketch(ComplexClosedForm):
+class ProductSketch(Sketch):
     """Estimates ⟨x, y⟩ᵖ by D products of p independent projections."""
 
     degree: int
     law: Law
+    factored = True
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
@@ -45,11 +46,16 @@ class ProductSketch(ComplexClosedForm):
         """(c, L) of equation (2)."""
         return 0.0, 2
 
-    def variance(self, X: Array, Y: Array, D: int) -> Array:
-        return np.maximum(self._spread(X, Y, D, self.law.second_moment(X, Y)), 0)
+    @property
+    def is_complex(self) -> bool:
+        return not self.law.real
 
-    def pseudo_variance(self, X: Array, Y: Array, D: int) -> Array:
-        return self._spread(X, Y, D, self.law.pseudo_moment(X, Y))
+    @property
+    def closed_form(self) -> ClosedForm:
+        return ClosedForm(
+            lambda X, Y, D: np.maximum(self._spread(X, Y, D, self.law.second_moment(X, Y)), 0),
+            lambda X, Y, D: self._spread(X, Y, D, self.law.pseudo_moment(X, Y)),
+        )
 
     def _spread(self, X: Array, Y: Array, D: int, m: Array) -> Array:
         """Equation (2)."""
@@ -66,7 +72,7 @@ class ProductMap(FeatureMap):
         self.d, self.D, self.dtype = W.shape[1], W.shape[2], W.dtype
 
     def factors(self, X: Array) -> Iterator[Array]:
-        """⟨wᵢ, x⟩ for i = 1..p, the first in an array of its own."""
+        """⟨wᵢ, x⟩ for i = 1..p; only the first keeps its buffer."""
         # A real X times complex W is one real product with the real and imaginary columns of W side by side.
         for i, halves in enumerate(self.W.view(self.W.real.dtype)):
             into = scratch("factor" if i else "product", (len(X), self.D), self.dtype)

@@ -22,14 +22,14 @@ from rfbench.sketches.base import FeatureMap
 from rfbench.sketches.products.product import ProductMap
 from rfbench.sketches.products.tensor_sketch import TensorSketchMap
 from rfbench.sketches.products.tensor_srht import TensorSRHTMap
-from rfbench.sketches.wrappers import AffineMap, ComplexToRealMap, Concatenated, augment
+from rfbench.sketches.wrappers import AffineMap, ComplexToRealMap, Concatenated
 
 
 class Factored(Protocol):
-    """A map that is a product."""
+    """A map whose features are products."""
 
     def factors(self, X: Array) -> Iterator[Array]:
-        """z₁ .. z_p of at most `chunk` rows, the first in an array of its own."""
+        """z₁ .. z_p of at most `chunk` rows; only the first keeps its buffer."""
 
     def finish(self, product: Array) -> Array:
         """Φ, (b, D), from the product of the factors."""
@@ -41,23 +41,14 @@ def with_slope(features: AffineMap, X: Array) -> tuple[Array, Array]:
     direction = np.zeros((1, features.base.d), X.dtype)
     direction[:, features.d :] = sqrt(features.bias) / 2
     for span in spans(len(X), features.chunk):
-        longer = augment(X[span], np.empty((span.stop - span.start, features.base.d), X.dtype), features)
-        Phi[span], slope[span] = along(features.base, longer, direction)
+        Phi[span], slope[span] = along(features.base, features.augmented(X[span]), direction)
     return Phi, slope
-
-
-def has_slope(features: FeatureMap) -> bool:
-    """Whether it is made of products."""
-    try:
-        return bool(along(features.base, *np.zeros((2, 1, features.base.d), np.float32)))  # type: ignore[attr-defined]
-    except TypeError:
-        return False
 
 
 @singledispatch
 def along(features: FeatureMap, X: Array, direction: Array) -> tuple[Array, Array]:
     """Φ(x) and d/dt Φ(x + t v) at t = 0, of at most `chunk` rows."""
-    raise TypeError(f"no slope of {type(features).__name__}")
+    raise TypeError(f"{type(features).__name__} has no slope")
 
 
 @along.register(ProductMap)
@@ -84,7 +75,7 @@ def _(features: ComplexToRealMap, X: Array, direction: Array) -> tuple[Array, Ar
 
 @along.register
 def _(features: Concatenated, X: Array, direction: Array) -> tuple[Array, Array]:
-    # The product undoes that a part's result lies in a buffer which the next part uses again.
+    # The product is a copy: the next part overwrites the buffer of this one's result.
     parts = [
         [float(weight) * array for array in along(part, X, direction)]
         for part, weight in zip(features.maps, features.weights, strict=True)

@@ -2,8 +2,8 @@
 
     Φ(x) = FFT⁻¹(FFT(C₁x) ∘ ⋯ ∘ FFT(C_p x)),      (Cᵢx)_h = Σ_{k: hᵢ(k) = h} sᵢ(k) x_k           (1)
 
-[Pham & Pagh 2013; Wacker 2022, 2.2.2].  Signs from {1, −1, i, −i} give the complex sketch (4.3.1, footnote 4).  No
-variance is known in closed form.
+[Pham & Pagh 2013; Wacker 2022, 2.2.2].  Signs from {1, −1, i, −i} give the complex sketch (4.3.1, footnote 4).  Its
+variance is not known in closed form.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.family import POWERS, Family
 from rfbench.sketches.products.product import multiplied
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER, Law
-from rfbench.sketches.wrappers import affine, complex_to_real
+from rfbench.sketches.wrappers import ComplexToReal, affine
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,14 @@ class TensorSketch(Sketch):
 
     degree: int
     law: Law
+    factored = True
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
+
+    @property
+    def is_complex(self) -> bool:
+        return not self.law.real
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         hashes = rng.integers(0, D, (self.degree, d))
@@ -84,7 +89,7 @@ class TensorSketchMap(FeatureMap):
 def _make(name: str, kernel: AffinePower) -> Sketch:
     degree, gamma, bias = kernel.affine
     sketch = TensorSketch(degree, RADEMACHER if name == "tensorsketch" else COMPLEX_RADEMACHER)
-    return affine(complex_to_real(sketch) if name.startswith("ctr_") else sketch, gamma, bias)
+    return affine(ComplexToReal(sketch) if name.startswith("ctr_") else sketch, gamma, bias)
 
 
 FAMILIES = {

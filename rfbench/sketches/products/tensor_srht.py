@@ -4,7 +4,15 @@
 
 Dᵢ holds random signs, Pᵢ picks D of the d rows.  Upsampled: the indices 1..d, repeated ⌈D/d⌉ times, are shuffled
 once per degree, so p transforms of size d serve any D.  Stacked: ⌈D/d⌉ independent blocks of at most d features
-(Algorithm 2).  For D ≤ d they are the same.  x is padded with zeros to a power of two here and nowhere else.
+(Algorithm 2).  For D ≤ d they are the same.  Only here is x padded with zeros to a power of two.
+
+Maclaurin features are allocated by a convex approximation of the mean variance over pairs of rows: with V that of one
+feature, h rows of a block, W = h times that of h features and C = (W − V)/(h − 1), that of r features is
+
+    v(r) = (V − C)/r + C   for r ≤ h and C ≤ 0,        W/r   otherwise              [Wacker 2022, D.4 and D.5]   (1)
+
+which is exact for r ≤ h and whole stacked blocks if C ≤ 0.  Upsampled TensorSRHT, which the thesis omits, is the same
+sketch for r ≤ h and has about W/r beyond, so it has the same approximation; complex-to-real ones have it in pairs.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +28,13 @@ from rfbench.sketches.products.hadamard import transform
 from rfbench.sketches.products.product import ProductSketch, multiplied
 from rfbench.sketches.wrappers import Concatenated
 
-TILE = 2048  # features made at once: their factors are read and written in the cache, for any D
+TILE = 2048  # features computed at once: their factors are read and written in the cache, for any D
+
+
+def surrogate(V: float, W: float, h: int, r: Array) -> Array:
+    """Equation (1).  Independent features have h = 1."""
+    C = (W - V) / max(h - 1, 1)
+    return np.where((r <= h) & (C <= 0), (V - C) / r + C, W / r)
 
 
 class TensorSRHT(ProductSketch):
@@ -52,12 +66,17 @@ class StackedTensorSRHT(TensorSRHT):
         rest = D % h
         return (D // h * h * (h - 1) + rest * (rest - 1)) / D**2, h
 
+    def surrogate_variance(self, X: Array, pairs: tuple[Array, Array], D: int) -> float:
+        h = padded(X.shape[1])
+        V, W = (r * float(self.closed_form.variance(X, X, r)[pairs].mean()) for r in (1, h))
+        return float(surrogate(V, W, h, np.array(D)))
+
 
 class AhleTensorSRHT(TensorSRHT):
     """TensorSRHT of Ahle et al. (2020): D different index tuples of the hᵖ there are [Wacker 2022, Eq. 2.25].
 
-    Over all tuples the estimate is exact, so it is a mean over a sample without replacement and its variance that
-    of the Rademacher sketch times the factor (N − D)/(N − 1) of a finite population, N = hᵖ.
+    Over all tuples the estimate is exact, so it is the mean of a sample without replacement, and its variance is that
+    of the Rademacher sketch times (N − D)/(N − 1) for a finite population, N = hᵖ.
     """
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
@@ -69,25 +88,25 @@ class AhleTensorSRHT(TensorSRHT):
     def _spread(self, X: Array, Y: Array, D: int, m: Array) -> Array:
         p, s = self.degree, inner(X, Y) ** 2
         N = padded(X.shape[1]) ** p
-        rest = D % N  # whole rounds over all tuples have no variance
+        rest = D % N  # complete rounds over all tuples have no variance
         return (m**p - s**p) * rest / D**2 * (N - rest) / max(N - 1, 1)
 
 
 def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArray[np.integer]:
-    """(p, D) indices below h: as many whole rounds over the hᵖ tuples as fit, then different ones."""
+    """(p, D) indices below h: as many complete rounds over the hᵖ tuples as fit, then different ones."""
     N = h**p
     if N <= 8 * D:
         flat = np.concatenate([*(np.arange(N) for _ in range(D // N)), rng.permutation(N)[: D % N]])
-        # In any order they are the same sketch, but not beside another one, as in tuples.py.
+        # The order does not matter for one sketch, but it does beside another one, as in tuples.py.
         return np.array(np.unravel_index(rng.permutation(flat), (h,) * p))
     found = np.empty((p, 0), np.int64)
-    while found.shape[1] < D:  # few are drawn twice
+    while found.shape[1] < D:  # duplicates are rare
         found = np.unique(np.concatenate((found, rng.integers(0, h, (p, D))), axis=1), axis=1)
     return found[:, rng.permutation(found.shape[1])[:D]]
 
 
 class TensorSRHTMap(Tiled):
-    """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies whole runs."""
+    """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies contiguous runs."""
 
     order = "F"
 
@@ -97,24 +116,24 @@ class TensorSRHTMap(Tiled):
 
     @property
     def chunk(self) -> int:
-        # As many as leave a transform of theirs in the cache of one core, within what is worth a call.
+        # As many as keep one transform in the cache of a core, but enough to be worth a call.
         return min(max(32, 2**19 // (padded(self.d) * self.dtype.itemsize)), 128)
 
     def transforms(self, X: Array) -> Iterator[Array]:
-        """H Dᵢ x for i = 1..p, (h, b), all kept where there is more than one tile."""
+        """H Dᵢ x for i = 1..p, (h, b); all are kept if there are several tiles."""
         columns, real = columns_of(X, self.dtype), self.signs.real.dtype
         kept = len(self.signs) if self.D > TILE else 1
         *blocks, spare = scratch("transforms", (kept + 1, padded(self.d), len(X)), self.dtype).view(real)
         for i, signs in enumerate(self.signs):
             U = blocks[i % kept]
             np.multiply(columns, signs[:, None], out=U[: self.d].view(self.dtype))
-            # H mixes rows, not the halves of a number: a complex block is a real one, twice as wide.
+            # H mixes rows, not real and imaginary parts: a complex block is a real one, twice as wide.
             U, spare = transform(U, spare, self.d)
             blocks[i % kept] = U
             yield U.view(self.dtype)
 
     def gathered(self, transforms: Iterable[Array], features: slice) -> Iterator[Array]:
-        """The features' rows of each transform, those of the first in an array of its own."""
+        """The features' rows of each transform; only the first keeps its buffer."""
         for i, (U, index) in enumerate(zip(transforms, self.index[:, features], strict=True)):
             into = scratch("factor" if i else "product", (len(index), U.shape[1]), self.dtype)
             yield np.take(U, index, axis=0, out=into, mode="clip")
@@ -125,7 +144,7 @@ class TensorSRHTMap(Tiled):
             yield features, multiplied(self.gathered(transforms, features)).T
 
     def factors(self, X: Array) -> Iterator[Array]:
-        """Pᵢ H Dᵢ x for i = 1..p, (D, b), the first in an array of its own."""
+        """Pᵢ H Dᵢ x for i = 1..p, (D, b); only the first keeps its buffer."""
         return self.gathered(self.transforms(X), slice(None))
 
     def finish(self, product: Array) -> Array:

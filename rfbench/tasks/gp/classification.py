@@ -23,7 +23,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import Drawn
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
@@ -56,10 +56,10 @@ class GPC(GaussianProcess):
             require(good, f"task.{key}", f"{word} or a number above 0", value)
         require(self.samples >= 1, "task.samples", "at least 1", self.samples)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        objection = super().objection(sketch, kernel)
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        objection = super().objection(sketch, recipe)
         if not objection and self.alpha == "auto":
-            baseline_name(kernel, "task.alpha")  # or a word on what to do
+            baseline_name(recipe.provisional(), "task.alpha")  # or a word on what to do
         return objection
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactProcess:

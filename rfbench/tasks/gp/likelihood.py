@@ -7,7 +7,6 @@
 """
 
 from dataclasses import replace
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
 from rfbench.arrays import Array
+from rfbench.kernels.base import median_distance
 from rfbench.kernels.exponential import Scaled
 
 STARTS = (1.0, 0.1)  # times the median distance: likelihoods of short and of long length scales have their own maxima
@@ -33,7 +33,7 @@ Given = tuple[float | None, float | None, float | None]  # None: maximised over
 
 def maximize(kernel: Scaled, X: Array, y: Array, given: Given) -> Hyperparameters:
     """All hyperparameters: those given, and the others of largest likelihood, for centred labels."""
-    median, variance = sqrt(replace(kernel, length_scale="median").fit(X).l2), float(np.mean(y**2))
+    median, variance = median_distance(X), float(np.mean(y**2))
     free = [place for place, value in enumerate(given) if value is None]
     best = np.inf, np.zeros(3)
     for scale in STARTS if given[0] is None else STARTS[:1]:

@@ -17,12 +17,11 @@ from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches import FeatureMap, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
-from rfbench.sketches.maclaurin.localized import LocalizedMap
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
 from rfbench.tasks.gp.posterior import Model, Posterior
@@ -60,8 +59,8 @@ class GaussianProcess(Task):
         rows = self.reference_rows
         require(2 <= rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", rows)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:
@@ -87,8 +86,8 @@ class GaussianProcess(Task):
             posterior = collect(draw, reference.subset, engine).posterior(reference.model, engine)
         yield divergence(posterior, trial, reference)
         yield from kernel_errors(features, reference, engine)
-        if isinstance(features, LocalizedMap):
-            yield Measure("clusters", len(features.maps))
+        if features.experts:
+            yield Measure("clusters", len(features.experts))
         if jitter := max(jitter, posterior.jitter):
             yield Measure("jitter", jitter)
         yield Measure("fit_seconds", fitted - start, "s")

@@ -17,7 +17,7 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.kernels.exponential import Scaled
 from rfbench.linalg.gram import Drawn, doubles, gram_sums
 from rfbench.seeds import rng_for
@@ -50,21 +50,22 @@ class GPR(GaussianProcess):
             good = value in words or (not isinstance(value, str) and 0 < value < np.inf)
             require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        likelihood = getattr(kernel, "length_scale", None) == "likelihood"
-        if objection := of_one_output(self.name, kernel) if likelihood else super().objection(sketch, kernel):
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        unsuited = of_one_output(self.name, recipe)
+        if objection := unsuited if recipe.by_likelihood else super().objection(sketch, recipe):
             return objection
         if self.noise == "auto":
-            baseline_name(kernel, "task.noise")  # or a word on what to do
-        if "likelihood" in (self.noise, self.signal) and not isinstance(kernel, Scaled):
-            return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{kernel.name}'"
+            baseline_name(recipe.provisional(), "task.noise")  # or a word on what to do
+        if "likelihood" in (self.noise, self.signal) and not issubclass(recipe.cls, Scaled):
+            return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{recipe.name}'"
         return None
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+        if not recipe.by_likelihood:
+            return super().fit(recipe, train, seed, engine)
         X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-        kernel = kernel.fit(X)
-        if not isinstance(kernel, Scaled) or kernel.length_scale != "likelihood":
-            return kernel
+        kernel = recipe.provisional()
+        assert isinstance(kernel, Scaled)
         if np.issubdtype(y.dtype, np.integer):
             raise InputError("kernel.length_scale=likelihood needs numbers to predict, and these labels are classes")
         y = y - y.mean()
@@ -78,7 +79,7 @@ class GPR(GaussianProcess):
         if "likelihood" in (self.signal, self.noise):
             assert isinstance(kernel, Scaled)
             X, y = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-            found = most_likely(kernel, X, y - shift, (float(kernel.length_scale), signal, noise))
+            found = most_likely(kernel, X, y - shift, (kernel.length_scale, signal, noise))
             signal, noise = found.signal, found.noise if self.noise == "likelihood" else noise
         assert signal is not None
         X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpr", "train"))

@@ -14,8 +14,6 @@ from rfbench.linalg.spill import MEMORY, Triangles
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS, TILE, tiles
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
-from rfbench.sketches.maclaurin.localized import LocalizedMap
 from rfbench.tasks.gp.posterior import (
     ExpertPosterior,
     FeaturePosterior,
@@ -41,10 +39,10 @@ class Statistics(ABC):
 def collect(draw: Drawn, groups: Groups, engine: Engine) -> Statistics:
     """One pass over the rows; one for each expert of a localized sketch."""
     features, n = draw.features, sum(map(len, groups))
-    if isinstance(features, LocalizedMap):
-        experts = [collect(Expert(draw, c), groups, engine) for c in range(len(features.maps))]
+    if features.experts:
+        experts = [collect(Expert(draw, c), groups, engine) for c in range(len(features.experts))]
         return ExpertStatistics(features, experts)
-    by_rows = isinstance(features, ExactMap) or n < features.D
+    by_rows = not features.explicit or n < features.D
     if (size := n if by_rows else features.D) > MOST_ROWS:
         raise InputError(
             f"a Gaussian process with {features.D:,} features of {n:,} rows needs a {size:,} × {size:,} matrix; "
@@ -140,15 +138,13 @@ class Expert:
 
     @property
     def features(self) -> FeatureMap:
-        features = self.draw.features
-        assert isinstance(features, LocalizedMap)
-        return features.maps[self.number]
+        return self.draw.features.experts[self.number]
 
 
 class ExpertStatistics(Statistics):
     """The statistics of every expert of a localized sketch."""
 
-    def __init__(self, features: LocalizedMap, experts: list[Statistics]) -> None:
+    def __init__(self, features: FeatureMap, experts: list[Statistics]) -> None:
         self.features, self.experts, self.watch = features, experts, Stopwatch()
 
     def posterior(self, model: Model, engine: Engine) -> ExpertPosterior:

@@ -7,23 +7,20 @@ of (γ⟨x, y⟩ + ν)ᵖ are learned with the weights, through the features.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 
-from rfbench.arrays import Array, is_complex
+from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.kernels.polynomial import AffinePower
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch
-from rfbench.sketches.products.powers import FAMILIES as POWERS
-from rfbench.sketches.products.slopes import has_slope
-from rfbench.sketches.products.tensor_sketch import FAMILIES as TENSOR_SKETCHES
-from rfbench.sketches.wrappers import Affine, AffineMap
+from rfbench.sketches import AffineMap, Sketch
 from rfbench.tasks.base import Measure, Task, Trial
 from rfbench.tasks.gp.classification import class_counts, log_probabilities
 from rfbench.tasks.gp.variational import Adam, Weights, affine_map, bound_gradient, likelihood, start
@@ -49,24 +46,24 @@ class GPCSVI(Task):
             require(getattr(self, key) >= 1, f"task.{key}", "at least 1", getattr(self, key))
         require(self.rate > 0, "task.rate", "above 0", self.rate)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        kernel = recipe.provisional()
         bias = kernel.affine[2] if isinstance(kernel, AffinePower) else 0
-        if not bias or not isinstance(sketch, Affine) or not has_slope(features := sketch.sample(2, 8, rng_for(0))):
-            names = ", ".join(name for name in (*POWERS, *TENSOR_SKETCHES) if not name.startswith("complex_"))
+        if not (bias and sketch.factored):
             return (
-                f"task=gpc_svi learns γ and ν of the polynomial kernel: it needs kernel.bias above 0 and one of {names}"
+                "task=gpc_svi learns γ and ν of the polynomial kernel: it needs kernel.bias above 0 and a product "
+                "sketch or TensorSketch, such as sketch=ctr_tensorsrht or sketch=tensorsketch"
             )
-        if is_complex(features.dtype):
+        if sketch.is_complex:
             return "task=gpc_svi learns with real features; use the ctr_ form of this sketch"
-        return super().objection(sketch, kernel)
+        return super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> int:
         """The number of classes."""
         return len(class_counts(split.train, self.name))
 
     def measure(self, trial: Trial, reference: int) -> Iterator[Measure]:
-        train, features = trial.split.train, trial.draw(0)
-        assert isinstance(features, AffineMap)
+        train, features = trial.split.train, cast(AffineMap, trial.draw(0))  # see objection
         weights = start(features.D, reference, features.gamma, features.bias, features.dtype)
         ascent, seconds = Adam(self.rate), 0.0
         history: list[tuple[int, float, float]] = []

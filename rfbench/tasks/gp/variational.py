@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.sketches.products.slopes import with_slope
-from rfbench.sketches.wrappers import AffineMap
+from rfbench.sketches import AffineMap, with_slope
 
 START = np.log(0.01)  # of log s: small at first, so that early steps move the means
 
@@ -41,8 +40,7 @@ def start(D: int, C: int, gamma: float, bias: float, dtype: Any) -> Weights:
 
 def affine_map(base: AffineMap, weights: Weights) -> AffineMap:
     """The features at the weights' γ and ν."""
-    gamma, bias = np.exp(weights.kernel).tolist()
-    return AffineMap(base.base, base.d, gamma, bias)
+    return base.at(*np.exp(weights.kernel).tolist())
 
 
 def likelihood(features: AffineMap, degree: int, weights: Weights, X: Array, y: Array, noise: Array) -> Weights:

@@ -19,9 +19,8 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
 from rfbench.engines import Engine
-from rfbench.sketches import FeatureMap
+from rfbench.sketches import FeatureMap, Tangent
 from rfbench.sketches.draw import Draw
-from rfbench.tasks.kid.tangent import Tangent
 
 
 @dataclass(eq=False)

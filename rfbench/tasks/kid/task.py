@@ -18,20 +18,14 @@ from rfbench.checks import InputError, require
 from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches import Sketch, Tangent, better_apart, by_degrees, known_part
 from rfbench.sketches.draw import Draw
-from rfbench.sketches.exact import Exact
-from rfbench.sketches.maclaurin.series import MaclaurinSketch, SeriesMap
-from rfbench.sketches.products.chains import ChainMap
-from rfbench.sketches.wrappers import ComplexToRealMap
 from rfbench.storage import digest
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
 from rfbench.tasks.kid.embedding import Embedder, squared_mmd
 from rfbench.tasks.kid.mmd import Estimate, block_mmd, exact
-from rfbench.tasks.kid.remainder import better_apart, by_degrees, known_part
-from rfbench.tasks.kid.tangent import Tangent
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
 MATRICES_BYTES = 1 << 29  # for the matrices of degree 2, two blocks for each worker
@@ -67,14 +61,14 @@ class KID(Task):
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
         return pair(options)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        if isinstance(sketch, Exact):
-            return "task=kid compares every sketch with the exact value; use a sketch with features"
-        if isinstance(sketch, MaclaurinSketch) and (reason := shortened(sketch, kernel)):
-            return reason
-        if self.exact_degree == 2 and not by_degrees(kernel, sketch, 2):
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if reason := sketch.truncation:
+            return f"task=kid needs all degrees of the kernel; {reason}"
+        if not sketch.explicit:
+            return "task=kid computes the exact value beside every sketch; use a sketch with features"
+        if self.exact_degree == 2 and not by_degrees(recipe.provisional(), sketch, 2):
             return "task.exact_degree=2 needs a product or Maclaurin sketch of degree 3 or more and a bias; use auto"
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
         """The measures that do not depend on the sketch."""
@@ -140,8 +134,8 @@ class KID(Task):
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
 
-        if counts := by_degree(first):
-            trial.learn({"allocation": counts})
+        if first.counts:
+            trial.learn({"allocation": {str(n): count for n, count in first.counts.items()}})
         share = f", exact up to degree {exactly.degree}" if exactly else ""
         yield Measure("kid", float(np.mean(values)), message=f"unbiased MMD² × 1{share}")
         if self.resamples > 1:
@@ -149,22 +143,6 @@ class KID(Task):
         yield Measure("kid_seconds", seconds / self.resamples, "s")
         yield Measure("sums_seconds", (seconds - inside / engine.workers) / self.resamples, "s")
         yield from reference
-
-
-def shortened(sketch: MaclaurinSketch, kernel: Kernel) -> str | None:
-    """Why a Maclaurin sketch would be biased because it may leave out a degree, or None."""
-    p, last = kernel.power, [getattr(sketch, name, None) for name in ("p_min", "p_max")]
-    if p is None:
-        return f"the series of kernel '{kernel.name}' is infinite, and task=kid needs all of it; use a Fourier sketch"
-    if any(value is not None and value < p for value in last):
-        return f"task=kid needs all degrees of the kernel; use sketch.p_max={p} (and sketch.p_min={p}) or more"
-    return None
-
-
-def by_degree(features: FeatureMap) -> dict[str, int]:
-    """Number of features of every degree, for maps that have features of single degrees."""
-    unit, one = (2, features.base) if isinstance(features, ComplexToRealMap) else (1, features)
-    return {str(n): unit * D for n, D in one.counts.items()} if isinstance(one, SeriesMap | ChainMap) else {}
 
 
 def held(thing: object) -> int:

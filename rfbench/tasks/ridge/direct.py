@@ -13,7 +13,6 @@ from rfbench.engines import Engine, Rows
 from rfbench.linalg.gram import Drawn, gram_sums, kernel_matrix
 from rfbench.linalg.ridge_path import cholesky_path
 from rfbench.linalg.stopwatch import Stopwatch
-from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.ridge.predictors import FeaturePredictor, KernelPredictor, Predictor, features_to_weights
 from rfbench.tasks.rows import gathered
 
@@ -82,6 +81,6 @@ class KernelEquations(Equations):
 
     def predictor(self, solution: Array) -> Predictor:
         X = self.X[: self.n]
-        if isinstance(self.features, ExactMap):
+        if not self.features.explicit:
             return KernelPredictor(self.features.product, X, solution, solution.shape[1])
         return features_to_weights(self.features, X, solution, self.engine)

@@ -18,7 +18,6 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_FACTORED, MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
 from rfbench.tasks.ridge.direct import Equations, KernelEquations, NormalEquations
 from rfbench.tasks.ridge.iterative import Iteration
 from rfbench.tasks.ridge.predictors import Predictor
@@ -115,7 +114,7 @@ class RidgeFit:
 
 def chosen_solver(solver: str, features: FeatureMap, n: int) -> str:
     """The solver asked for, unless it is impossible, or for auto the fastest one."""
-    exact, D = isinstance(features, ExactMap), features.D
+    exact, D = not features.explicit, features.D
     if solver == "auto":
         if n <= MOST_ROWS and (exact or n < D):
             return "dual"

@@ -19,8 +19,7 @@ from rfbench.linalg.cg import LowRankPreconditioner, conjugate_gradients, total
 from rfbench.linalg.gram import wide
 from rfbench.linalg.spill import FeatureStore
 from rfbench.linalg.stopwatch import Stopwatch
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.exact import ExactMap
+from rfbench.sketches import FeatureMap, KernelRows
 from rfbench.tasks.ridge.predictors import FeaturePredictor, KernelPredictor, Predictor
 from rfbench.tasks.rows import gathered
 
@@ -45,7 +44,7 @@ class Iteration:
 
     def solve(self, features: FeatureMap) -> tuple[Predictor, int]:
         """The function learned, and the number of steps."""
-        return self.by_kernel(features) if isinstance(features, ExactMap) else self.by_features(features)
+        return self.by_features(features) if features.explicit else self.by_kernel(features)
 
     def by_features(self, features: FeatureMap) -> tuple[Predictor, int]:
         """x → Φ(x)ᵀW."""
@@ -64,7 +63,7 @@ class Iteration:
         W, steps = self._solve(product, R, B)
         return FeaturePredictor(features, W), steps
 
-    def by_kernel(self, features: ExactMap) -> tuple[Predictor, int]:
+    def by_kernel(self, features: FeatureMap) -> tuple[Predictor, int]:
         """x → Σ k(x, xᵢ)aᵢ."""
         X, Y = gathered(self.rows)
         store = FeatureStore(KernelRows(features, X), self.rows, self.engine)
@@ -79,7 +78,7 @@ class Iteration:
         A, steps = self._solve(product, Y, self._nystrom(features, X))
         return KernelPredictor(features.product, X, A, A.shape[1]), steps
 
-    def _nystrom(self, features: ExactMap, X: Array) -> Array:
+    def _nystrom(self, features: FeatureMap, X: Array) -> Array:
         """B with BBᵀ the Nyström estimate of K from the landmarks."""
         near = KernelRows(features, self.landmarks)
         K = near(self.landmarks).astype(np.float64)
@@ -105,14 +104,3 @@ class Iteration:
                 "use a larger task.alpha or task.tolerance"
             )
         return x, steps
-
-
-class KernelRows(FeatureMap):
-    """k(x, xᵢ) for all i in place of features."""
-
-    def __init__(self, features: ExactMap, X: Array) -> None:
-        self.features, self.X = features, X
-        self.d, self.D, self.dtype = features.d, len(X), features.dtype
-
-    def write(self, X: Array, out: Array) -> None:
-        out[...] = self.features.product(X, self.X)

@@ -24,9 +24,7 @@ from rfbench.linalg.gram import Drawn, FoldedGramSums, GramSums, block_rows
 from rfbench.linalg.ridge_path import cg_path, eigen_path
 from rfbench.linalg.tiles import MOST_DIAGONALISED, MOST_FOLD_ENTRIES, MOST_GRAM_ROWS, mirror
 from rfbench.progress import bar
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.fourier.couplings import Coupling, Kron
-from rfbench.sketches.fourier.operator_valued import OperatorMap
+from rfbench.sketches import Coupling, FeatureMap, Kron
 from rfbench.tasks.ridge.predictors import FeaturePredictor, KernelPredictor, Predictor
 from rfbench.tasks.ridge.stochastic import descend
 from rfbench.tasks.rows import Targets, gathered
@@ -169,7 +167,7 @@ class OperatorFit:
     def features(self, draw: Drawn, rng: np.random.Generator) -> FittedField:
         """Fit the features of a sketch; with a scalar kernel each output is learned alone."""
         features = draw.features
-        M = features.coupling if isinstance(features, OperatorMap) else Kron(features.D, np.eye(self.p))
+        M = features.coupling or Kron(features.D, np.eye(self.p))
         each = 1 if isinstance(M, Kron) else self.p  # one system of a decomposable kernel serves all outputs
         unknowns = features.D if each == 1 else int(np.prod(M.shape))
         if self.solver == "sgd":

@@ -9,8 +9,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.engines import Rows
 from rfbench.progress import bar
-from rfbench.sketches import FeatureMap
-from rfbench.sketches.fourier.couplings import Coupling
+from rfbench.sketches import Coupling, FeatureMap
 
 BATCH = 256  # rows of a batch, at least, if there are as many
 POWER_STEPS = 30

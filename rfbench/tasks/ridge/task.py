@@ -10,13 +10,13 @@ from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.ridge.direct import NormalEquations
 from rfbench.tasks.ridge.fit import GRID, RidgeFit
@@ -47,21 +47,22 @@ class Ridge(Task):
         if self.solver not in SOLVERS:
             raise InputError(f"unknown task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        objection = of_one_output(self.name, kernel) or super().objection(sketch, kernel)
-        if kernel.open and not objection:
-            baseline_name(kernel, f"kernel.{kernel.open}")  # or a word on what to do
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
+        objection = unsuited or super().objection(sketch, recipe)
+        if recipe.tunable and not objection:
+            baseline_name(recipe.provisional(), f"kernel.{recipe.tunable}")  # or a word on what to do
         return objection
 
-    def fit(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
         """The candidate whose baseline features err least on held-out rows, whatever the sketch [ibid., D.2]."""
-        if not kernel.open:
-            return super().fit(kernel, train, seed, engine)
+        if not recipe.tunable:
+            return super().fit(recipe, train, seed, engine)
         X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-        candidates, losses = kernel.candidates(X), []
+        candidates, losses = recipe.candidates(X), []
         with bar(len(candidates), "kernels") as shown:
             for one in candidates:
-                features = baseline(one, X.shape[1], seed, X.dtype, f"kernel.{kernel.open}", SEARCH)
+                features = baseline(one, X.shape[1], seed, X.dtype, f"kernel.{recipe.tunable}", SEARCH)
                 losses.append(
                     replace(self._fit(train, one, seed, engine), alpha=None).search(features, NormalEquations)[1].min()
                 )

@@ -10,19 +10,17 @@ from time import perf_counter
 
 import numpy as np
 
-from rfbench.arrays import Array, is_complex
+from rfbench.arrays import Array
 from rfbench.blocks import regrouped
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import block_rows, doubles
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.sketches.exact import ExactMap
-from rfbench.sketches.maclaurin.localized import LocalizedMap
-from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.rows import new_rows
 from rfbench.tasks.svm.kernel import KernelMachine
 from rfbench.tasks.svm.linear import BYTES, LinearMachine
@@ -43,8 +41,11 @@ class SVM(Task):
         require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
-    def objection(self, sketch: Sketch, kernel: Kernel) -> str | None:
-        return of_one_output(self.name, kernel) or super().objection(sketch, kernel)
+    def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
+        if sketch.is_complex:
+            return "task=svm needs real features; use the real form of this sketch, or its ctr_ form"
+        unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
+        return unsuited or super().objection(sketch, recipe)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
         """Nothing but the labels, which must be classes."""
@@ -64,7 +65,7 @@ class SVM(Task):
         Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
         start = perf_counter()
         machine: KernelMachine | LinearMachine
-        if isinstance(features, ExactMap):
+        if features.kernel:
             machine = KernelMachine(features.kernel, Phi, y, self.C, engine)
         else:
             machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
@@ -84,13 +85,7 @@ class SVM(Task):
 
 def refuse_unsuited(features: FeatureMap, n: int) -> None:
     """Refuse features that the task cannot use, before the work begins."""
-    if is_complex(features.dtype):
-        raise InputError(
-            "task=svm needs real features, and those of this sketch are complex; use its ctr_ or real form"
-        )
-    if isinstance(features, LocalizedMap):
-        raise InputError("task=svm needs features of each row alone; use sketch=optimized_maclaurin")
-    if isinstance(features, ExactMap):
+    if features.kernel:
         KernelMachine.refuse_beyond(features.kernel, n)
     need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > MEMORY_SHARE * have:

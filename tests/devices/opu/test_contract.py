@@ -125,7 +125,7 @@ def test_features_estimate_the_kernel(opu, bits, m):
     sketch = on_device(ideal, SharedDevice(opu)).adapt(bits, D)
     assert sketch.ones == bits.sum(1).mean()
     values = stats.estimates(sketch, X, D, draws, seed=6).real
-    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(ideal.variance(X, X, D))
+    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(ideal.closed_form.variance(X, X, D))
     assert stats.z_of_mean(values, k, V) < LIMIT
     assert stats.z_of_mean(values * (1.1 if m == 2 else 1.3), k, V) > LIMIT
 

@@ -124,7 +124,7 @@ def test_a_bias_is_so_many_ones(bits):
     sketch = on_device(ideal, SharedDevice(make_opu("simulated"))).adapt(bits, D)
     assert sketch.ones == bits.sum(1).mean() + 7
     values = stats.estimates(sketch, X, D, 40, seed=6).real
-    V = stats.of_pairs(ideal.variance(X, X, D))
+    V = stats.of_pairs(ideal.closed_form.variance(X, X, D))
     assert stats.z_of_mean(values, stats.of_pairs(kernel.gram(X, X)), V) < LIMIT
     assert stats.z_of_mean(values, stats.of_pairs(make_kernel("optical", 3, bias=6.0).gram(X, X)), V) > LIMIT
     with pytest.raises(InputError, match=r"kernel\.bias must be a whole number; 0\.5 was given"):

@@ -7,9 +7,9 @@ from support import stats
 
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
-from rfbench.sketches import ClosedForm, make_sketch
+from rfbench.sketches import make_sketch
 from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Linear
-from rfbench.sketches.fourier.waves import FourierMap, IndependentFourier, real
+from rfbench.sketches.fourier.waves import Fourier, FourierMap, RealFourier
 
 LIMIT = 4.5  # about 3,000 comparisons
 GAUSSIAN = make_kernel("gaussian", 3, length_scale=0.9)
@@ -32,8 +32,7 @@ def empirical_z(values, kernel):
 @pytest.mark.parametrize("name", ["rff", "complex_rff"])
 def test_mean_and_variance_are_the_closed_forms(name, kernel, wine):
     sketch, D = make_sketch(name, kernel), 24
-    assert isinstance(sketch, ClosedForm)
-    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.variance(wine, wine, D))
+    k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.closed_form.variance(wine, wine, D))
     values = stats.estimates(sketch, wine, D, 3000, seed=1)
     assert stats.z_of_mean(values, k, V) < LIMIT
     ratio, error = stats.variance_ratio(values, k, V)
@@ -47,19 +46,21 @@ def test_orthogonal_frequencies_have_the_same_mean_and_no_more_variance(name, ke
     values = stats.estimates(make_sketch(name, kernel), wine, 24, 3000, seed=2)
     assert empirical_z(values, k) < LIMIT
     independent = make_sketch(name.replace("orf", "rff"), kernel)
-    assert stats.variance_ratio(values, k, stats.of_pairs(independent.variance(wine, wine, 24)))[0] < 1
+    assert stats.variance_ratio(values, k, stats.of_pairs(independent.closed_form.variance(wine, wine, 24)))[0] < 1
 
 
 def test_real_variance_is_the_formula(wine):
     """(2/D) [(1 + k(2δ))/2 − k(δ)²] and (1 − k²)/D  [Wacker 2022, 2.1]."""
     for kernel in KERNELS.values():
         k, doubled = kernel.gram(wine, wine), kernel.gram(2 * wine, 2 * wine)
-        real_, complex_ = (make_sketch(name, kernel).variance(wine, wine, 32) for name in ("rff", "complex_rff"))
+        real_, complex_ = (
+            make_sketch(name, kernel).closed_form.variance(wine, wine, 32) for name in ("rff", "complex_rff")
+        )
         np.testing.assert_allclose(real_, ((1 + doubled) / 2 - k**2) / 16, atol=1e-14)
         np.testing.assert_allclose(complex_, (1 - k**2) / 32, atol=1e-14)
 
 
-class Coordinatewise(IndependentFourier):
+class Coordinatewise(Fourier):
     """Matérn frequencies with a t for each coordinate: right for d = 1 only."""
 
     def sample(self, d, D, rng, dtype=np.float32):
@@ -74,7 +75,7 @@ def test_matern_in_three_dimensions_and_the_coordinatewise_control(nu):
     k = stats.of_pairs(kernel.gram(X, X))
     right, wrong = (
         empirical_z(stats.estimates(cls(kernel, INDEPENDENT), X, 100, 500, seed=3), k)
-        for cls in (IndependentFourier, Coordinatewise)
+        for cls in (Fourier, Coordinatewise)
     )
     assert right < LIMIT
     assert wrong > 2 * LIMIT
@@ -138,9 +139,9 @@ def test_structured_bias_is_small(name, digits):
 
 def test_real_map_is_cosines_then_sines(wine):
     for directions in (INDEPENDENT, HAAR, HADAMARD):
-        base = IndependentFourier(GAUSSIAN, directions)
+        base = Fourier(GAUSSIAN, directions)
         Z = base.sample(13, 20, np.random.default_rng(1), np.float64)(wine)
-        Phi = real(base).sample(13, 40, np.random.default_rng(1), np.float64)(wine)
+        Phi = RealFourier(base).sample(13, 40, np.random.default_rng(1), np.float64)(wine)
         np.testing.assert_allclose(Phi, np.concatenate((Z.real, Z.imag), axis=1), atol=1e-14)
         np.testing.assert_allclose((Phi**2).sum(1), 1)
 

@@ -7,7 +7,7 @@ from support import oracles, stats
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
-from rfbench.sketches.fourier.couplings import Gradient
+from rfbench.sketches.couplings import Gradient
 from rfbench.sketches.fourier.operator_valued import FieldFourier, OperatorMap
 
 LIMIT = 4.8
@@ -29,7 +29,7 @@ def sketch_of(kernel):
 def dense(kernel, features):
     """Φ(x) = ⊕ φ_j(x) B(ω_j)ᵀ of every row, stacked, with B a numerical root of A(ω): (n p, D p)."""
     phi = features(X)
-    Omega = np.tile(features.scalar.projection.W.T, (2, 1))
+    Omega = np.tile(features.base.base.W.T, (2, 1))
     if kernel.name != "decomposable":  # A(ω) l^−2 d/‖ω‖²
         Omega *= np.sqrt(3) / 0.9 / np.linalg.norm(Omega, axis=1, keepdims=True)
     blocks = [
@@ -104,7 +104,7 @@ def test_mean_is_the_kernel_and_variance_the_closed_form(kernel):
     values = draws(sketch, 24, 3000, seed=1)
     assert z(values, K) < LIMIT
     assert z(1.1 * values, K) > LIMIT
-    V = stats.of_pairs(sketch.variance(X, X, 24))
+    V = stats.of_pairs(sketch.closed_form.variance(X, X, 24))
     per_draw = (((values - K) ** 2).sum(2) / V).mean(1)
     error = per_draw.std() / np.sqrt(len(per_draw))
     assert abs(per_draw.mean() - 1) < 4 * error
@@ -139,7 +139,7 @@ def test_radii_are_chi_with_two_more_degrees_of_freedom():
 
     for points in ("independent", "sobol"):
         features = make_sketch("orff_curl_free", KERNELS["curl_free"], points=points)
-        W = features.sample(3, 4000, np.random.default_rng(0), np.float64).scalar.projection.W
+        W = features.sample(3, 4000, np.random.default_rng(0), np.float64).base.base.W
         radii = 0.9 * np.linalg.norm(W, axis=0)
         assert kstest(radii, chi(5).cdf).pvalue > 0.01
         assert kstest(radii, chi(3).cdf).pvalue < 1e-9
@@ -166,9 +166,7 @@ class AsPrinted(FieldFourier):
     def sample(self, d, D, rng, dtype=np.float32):
         features = super().sample(d, D, rng, dtype)
         Omega = features.coupling.Omega
-        return OperatorMap(
-            features.scalar, type(features.coupling)(Omega / np.linalg.norm(Omega, axis=1)[:, None], 0.0)
-        )
+        return OperatorMap(features.base, type(features.coupling)(Omega / np.linalg.norm(Omega, axis=1)[:, None], 0.0))
 
 
 class Swapped(FieldFourier):

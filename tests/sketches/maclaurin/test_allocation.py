@@ -32,7 +32,7 @@ def random_curves(rng, p, unit, block):
     """Convex ones of very different heights, with whole Hadamard blocks better or worse than independent features."""
     V = 10.0 ** rng.uniform(-3, 0, p)
     W = V * rng.uniform(0, 1.5, p) if block > 1 else V
-    return [Curve(v, w, Term(None, unit if n else 1, block)) for n, (v, w) in enumerate(zip(V, W, strict=True))]
+    return [Curve(v, w, Term(None, None, unit if n else 1, block)) for n, (v, w) in enumerate(zip(V, W, strict=True))]
 
 
 @pytest.mark.parametrize(("unit", "block"), [(1, 1), (1, 4), (2, 1), (2, 2)])
@@ -50,14 +50,14 @@ def test_allocation_is_the_best_of_all(unit, block, total, seed):
 def test_a_hundred_thousand_features_are_spread_by_the_square_root_rule():
     """The continuous optimum of Σ V/D is D ∝ √V."""
     V = np.array([4.0, 1.0, 0.25, 0.01])
-    D = allocate([Curve(v, v, Term(None, 1, 1)) for v in V], np.array([9.0, 9.0, 9.0, 0.0]), 100_000, 2)
+    D = allocate([Curve(v, v, Term(None, None, 1, 1)) for v in V], np.array([9.0, 9.0, 9.0, 0.0]), 100_000, 2)
     assert sum(D) == 100_000
     np.testing.assert_allclose(D, 100_000 * np.sqrt(V) / np.sqrt(V).sum(), atol=2)
 
 
 def test_without_any_variance_every_degree_has_one_feature_and_the_first_the_rest():
     """Rademacher features of one column [Wacker 2022, 5.3.3]."""
-    curves = [Curve(0.0, 0.0, Term(None, 1, 1))] * 5
+    curves = [Curve(0.0, 0.0, Term(None, None, 1, 1))] * 5
     assert allocate(curves, np.array([5.0, 4.0, 3.0, 2.0, 1.0]), 8, 2) == (4, 1, 1, 1, 1)
 
 
@@ -76,7 +76,7 @@ def test_curves_are_convex_fall_and_are_exact_where_they_can_be(base, kernel, wi
         gg = np.outer(kernel.radial(X), kernel.radial(X)) ** 2
         above = np.triu_indices(len(X), 1)
         for a_n, curve in zip(a, statistics(kernel, terms, X)[0], strict=True):
-            sketch, unit, h = curve.term
+            _, form, unit, h = curve.term
             v = curve(unit * np.arange(1.0, 4 * h + 20))
             assert (np.diff(v) <= 1e-12 * v[0]).all()
             assert (np.diff(v, 2) >= -1e-12 * v[0]).all()
@@ -84,7 +84,7 @@ def test_curves_are_convex_fall_and_are_exact_where_they_can_be(base, kernel, wi
             if curve.W <= curve.V:
                 sizes += [1, h // 2 + 1]
             for r in sizes:
-                exact = (a_n**2 * gg * sketch.variance(X, X, unit * r))[above].mean()
+                exact = (a_n**2 * gg * form.variance(X, X, unit * r))[above].mean()
                 np.testing.assert_allclose(curve(np.array(unit * r)), exact, rtol=1e-9, atol=1e-12 * v[0])
 
 

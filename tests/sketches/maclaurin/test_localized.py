@@ -52,7 +52,7 @@ def test_mean_and_variance(base, wine):
     rows = np.arange(len(wine))
     mean = (around[cluster[:, None], rows[:, None], rows] + around[cluster, rows[:, None], rows]) / 2
     values = stats.estimates(sketch, wine, D, 500, 1)
-    k, V = (stats.of_pairs(M) for M in (mean, sketch.variance(wine, wine, D)))
+    k, V = (stats.of_pairs(M) for M in (mean, sketch.closed_form.variance(wine, wine, D)))
     assert stats.z_of_mean(values, k, V) < LIMIT
     ratio, error = stats.variance_ratio(values, k, V)
     assert abs(ratio - 1) < max(0.1, 3 * error)
@@ -120,5 +120,5 @@ def test_mistakes(wine):
         localized(wine, threshold=0.0)
     with pytest.raises(InputError, match="approximates the gaussian kernel"):
         make_sketch("localized_maclaurin", make_kernel("polynomial", 3))
-    with pytest.raises(InputError, match="allocation was made for 40"):
+    with pytest.raises(InputError, match="allocation is for 40"):
         localized(wine).sample(13, 50, np.random.default_rng(0))

@@ -38,7 +38,7 @@ def test_mean_and_variance(m, draws, wine):
     Phi = sketch.sample(13, draws * D, np.random.default_rng(3), np.float64)(X) * np.sqrt(draws)
     parts = Phi.reshape(8, draws, D).swapaxes(0, 1)
     values = (parts @ parts.swapaxes(1, 2))[:, *np.triu_indices(8, 1)]
-    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.variance(X, X, D))
+    k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.closed_form.variance(X, X, D))
     assert stats.z_of_mean(values, k, V) < LIMIT
     assert stats.z_of_mean(1.05 * values, k, V) > LIMIT
     ratio, error = stats.variance_ratio(values, k, V)

@@ -147,7 +147,7 @@ def test_the_chosen_noise_is_that_of_the_data():
 
 def test_every_kernel_has_a_baseline_of_its_own(digits):
     for name, sketch in BASELINES.items():
-        kernel = make_kernel(name, 3).fit(digits)
+        kernel = make_kernel(name, 3)
         features = baseline(kernel, 64, 0, np.float64, "").features
         assert type(features) is type(make_sketch(sketch, kernel).sample(64, 320, np.random.default_rng(0), np.float64))
     narrow = make_kernel("polynomial_sphere", 3, a=1.5)

@@ -106,7 +106,7 @@ MISTAKES = {
     "sketch=optimized_maclaurin degree=12": "needs all degrees of the kernel; use sketch.p_max=12 (and",
     "sketch=localized_maclaurin": "the series of kernel 'gaussian' is infinite",
     "task.resample=3": "did you mean 'task.resamples'",
-    "kernel.gamma=1/n": "kernel.gamma must be above 0, or 1/d",
+    "kernel.gamma=1/n": "no kernel.gamma '1/n'; did you mean '1/d'?",
 }
 
 

@@ -7,19 +7,19 @@ from itertools import count
 
 import numpy as np
 import pytest
+from rfbench.tasks.kid.remainder import known_part
 from support import zoo
 from support.kid import MACLAURIN, SKETCHES, D, double_loop, embedded, run, sets, split_of, standard, z
 
 from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.tasks.kid import mmd
 from rfbench.tasks.kid import task as kid
 from rfbench.tasks.kid.embedding import Embedder
-from rfbench.tasks.kid.remainder import known_part
 
 
 @pytest.fixture(autouse=True)
@@ -210,12 +210,12 @@ def test_another_process_has_the_same_sums():
 
 def test_gamma_is_one_over_the_columns():
     X, Y = sets()
-    kernel = make_kernel("polynomial", 4, gamma="1/d")
-    fitted = kernel.fit(X)
+    fitted = kernel_recipe("polynomial", 4, gamma="1/d").fit(X)
     from sklearn.metrics.pairwise import polynomial_kernel
 
     np.testing.assert_allclose(fitted.gram(X, Y), polynomial_kernel(X, Y, degree=4))  # gamma=None is 1/d there
-    assert np.isnan(kernel.gram(X, Y)).all()  # before the columns are known there is no answer
-    for wrong in ("1/n", 0, -1.0):
-        with pytest.raises(InputError, match=r"kernel.gamma must be above 0, or 1/d"):
-            make_kernel("polynomial", 4, gamma=wrong)
+    with pytest.raises(InputError, match=r"kernel.gamma=1/d needs training rows"):
+        make_kernel("polynomial", 4, gamma="1/d")
+    for wrong, words in (("1/n", "did you mean '1/d'"), (0, "must be above 0, or 1/d"), (-1.0, "above 0, or 1/d")):
+        with pytest.raises(InputError, match=words):
+            kernel_recipe("polynomial", 4, gamma=wrong)

@@ -12,7 +12,7 @@ from rfbench.datasets import load
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
-from rfbench.kernels import make_kernel
+from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
@@ -165,7 +165,7 @@ def test_a_number_of_the_kernel_is_chosen_on_held_out_rows(monkeypatch):
     split = prepared_split(
         load({"name": "digits"}, data_dir=None, download=False), Preparation(("unit_norm",)), 0, np.float64
     )
-    kernel = make_kernel("gaussian", 1, length_scale="validation")
+    kernel = kernel_recipe("gaussian", 1, length_scale="validation")
     with Local(2).running() as engine:
         found = make_task("ridge").fit(kernel, split.train, 0, engine)
     errors = {
@@ -190,7 +190,7 @@ def test_a_penalty_below_rounding_error_is_an_error():
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
     monkeypatch.setattr(ridge, "SEARCH", (64, 64))
-    kernel = make_kernel("optical", 1, exponent=exponent, bias="validation")
+    kernel = kernel_recipe("optical", 1, exponent=exponent, bias="validation")
     with Local(2).running() as engine:
         found = make_task("ridge").fit(kernel, CLASS_SPLIT.train, 0, engine)
     assert found in kernel.candidates(CLASS_SPLIT.train.sample(1000, rng_for(0, "kernel"))[0])

@@ -177,14 +177,20 @@ def test_the_command(rfbench, tmp_path):
 MISTAKES = {
     "dataset=diabetes": "dataset 'diabetes' has numbers to predict; use task=ridge or gpr",
     "sketch=complex_rff": "needs real features",
-    "sketch=localized_maclaurin": "needs features of each row alone",
+    "sketch=localized_maclaurin": "needs features that depend on one row only",
     "sketch=orff_curl_free": "use task=vector_field",
     "task=vector_field sketch=compressive_exact": "of the rows themselves; use sketch=exact",
     "train_rows=1": "needs at least two classes",
     "task.C=0": "task.C must be a number above 0",
     "task.iterations=0": "task.iterations must be at least 1",
-    "sketch=compressive_identity sketch.measurements=65": "at most the 64 columns",
+    "sketch=compressive_identity sketch.measurements=65": "at most 64, the number of columns",
 }
+
+
+def test_a_sweep_with_a_complex_sketch_is_refused_before_its_first_job(rfbench, tmp_path):
+    words = ("-m", "task=svm", "sketch=rff,complex_rff", "features=16", "seeds=1")
+    one_line(rfbench(*words), "needs real features")
+    assert not list(tmp_path.rglob("results.csv"))
 
 
 @pytest.mark.parametrize("words", MISTAKES)

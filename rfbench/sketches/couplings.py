@@ -4,15 +4,15 @@ Features φ of a scalar kernel and a square root A(ω) = B(ω)B(ω)ᵀ make a fu
 
     P_x θ = Σ_j φ_j(x) B(ω_j) θ_j = M(θ)ᵀ φ(x),      P_xᵀ y = Mᵀ(φ(x) yᵀ),      P_xᵀP_x θ = Mᵀ(φ(x)φ(x)ᵀ M(θ))   (1)
 
-where row j of M(θ), which is D × p, is B(ω_j) θ_j  [Brault et al. 2016, Table 1].  M is all that differs between
-kernels and costs D p, the products with φ are those of the scalar kernel, and Φ(x) = ⊕ φ_j(x) B(ω_j)ᵀ is never built.
-For many rows (1) has ΦᵀΦ, which is summed once and does not grow with them.
+where row j of M(θ), which is D × p, is B(ω_j) θ_j  [Brault et al. 2016, Table 1].  Kernels differ in M only, which
+costs D p; the products with φ are those of the scalar kernel, and Φ(x) = ⊕ φ_j(x) B(ω_j)ᵀ is never built.  For many
+rows (1) needs ΦᵀΦ, which is accumulated once and whose size does not depend on their number.
 
 For A(ω) = c ωωᵀ + (1 − c)(‖ω‖² I − ωωᵀ) a square root is, with ω̂ = ω/‖ω‖,
 
     B(ω) = ‖ω‖ (√(1 − c) (I − ω̂ω̂ᵀ) + √c ω̂ω̂ᵀ)                                                      (2)
 
-(ibid., Example 2.3 asks for Cholesky or SVD and Table 1 has another root), and for c = 1 the column ω will do.
+(ibid., Example 2.3 uses Cholesky or SVD and Table 1 another root), and for c = 1 the column ω suffices.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ from rfbench.arrays import Array
 class Coupling(ABC):
     """M of equation (1)."""
 
-    shape: tuple[int, ...]  # of θ, one row to a feature
+    shape: tuple[int, ...]  # of θ, one row per feature
     p: int
 
     @abstractmethod
@@ -34,7 +34,7 @@ class Coupling(ABC):
 
     @abstractmethod
     def adjoint(self, C: Array) -> Array:
-        """Mᵀ of a D × p matrix."""
+        """Mᵀ(C) for C of shape (D, p)."""
 
     def columns(self) -> Array:
         """B(ω_j) e_a of every column a, (r, D, p)."""
@@ -47,7 +47,7 @@ class Coupling(ABC):
 
     @abstractmethod
     def paired(self, Phi: Array, Psi: Array) -> Array:
-        """The same of row i with row i, (n, p²)."""
+        """The same for row i with row i only, (n, p²)."""
 
 
 class Kron(Coupling):
@@ -105,7 +105,7 @@ class Field(Coupling):
 
 
 class Gradient(Field):
-    """c = 1 with one number θ_j to a feature: M(θ)_j = θ_j ω_j."""
+    """c = 1 with one number θ_j per feature: M(θ)_j = θ_j ω_j."""
 
     def __init__(self, Omega: Array) -> None:
         super().__init__(Omega, 1.0)

@@ -6,9 +6,9 @@ from support.kid import SKETCHES, run, sets, split_of, z
 
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
+from rfbench.sketches.maclaurin.remainder import known_part
+from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.tasks.kid.embedding import EmbeddingSums
-from rfbench.tasks.kid.remainder import known_part
-from rfbench.tasks.kid.tangent import Tangent
 
 X, Y = sets()
 KERNEL = make_kernel("polynomial", 3, gamma=0.2, bias=0.7)

@@ -5,8 +5,8 @@ A feature of degree n times one more projection is a feature of degree n + 1, so
     u₁,  u₁u₂,  u₁u₂u₃,  …,        uᵢ = ⟨wᵢ, x⟩,                                                                 (1)
 
 has one of every degree, each of which would take n projections by itself.  Features of one degree are independent,
-those of different degrees are not: the mean of their products is the same, and the variance hardly another where most
-rows are nearly orthogonal, as they are around their mean.  All projections of a block of rows are one matrix product.
+those of different degrees are not: the mean of their products is the same, and the variance hardly differs where most
+rows are nearly orthogonal, as they are around their mean.  One matrix product computes all projections of a block.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,10 +27,14 @@ from rfbench.sketches.wrappers import ComplexToReal, ComplexToRealMap
 
 @dataclass(frozen=True)
 class Chains(Sketch):
-    """What a Maclaurin sketch of degrees above 1 of (1 + ⟨x, y⟩)ᵖ allots, from chains."""
+    """The allocation of a Maclaurin sketch of degrees above 1 of (1 + ⟨x, y⟩)ᵖ, computed by chains."""
 
     series: MaclaurinSketch
     p: int
+
+    @property
+    def is_complex(self) -> bool:
+        return self.series.is_complex
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         product, unit = product_of(self.series)
@@ -41,7 +45,7 @@ class Chains(Sketch):
 
 
 def product_of(series: MaclaurinSketch) -> tuple[ProductSketch, int]:
-    """The product sketch of a series, and how many columns a feature of it has."""
+    """The product sketch of a series, and the columns of one of its features."""
     sketch = homogeneous(series.base, 1)
     one, unit = (sketch.base, 2) if isinstance(sketch, ComplexToReal) else (sketch, 1)
     assert isinstance(one, ProductSketch)
@@ -49,12 +53,12 @@ def product_of(series: MaclaurinSketch) -> tuple[ProductSketch, int]:
 
 
 def chained(series: MaclaurinSketch, p: int) -> Sketch:
-    """The same degrees from chains, where weights are dense."""
+    """The same degrees by chains, where weights are dense."""
     return Chains(series, p) if type(product_of(series)[0]) is ProductSketch else series
 
 
 class ChainMap(Tiled):
-    """a^{p−n} √(weight/Dₙ) times (1), on rows (x, a), for every degree n that there are features of."""
+    """a^{p−n} √(weight/Dₙ) times (1), on rows (x, a), for every degree n that has features."""
 
     def __init__(self, W: Array, widths: Sequence[int], parts: Sequence[Part], p: int) -> None:
         self.W, self.ends, self.p = W, np.cumsum(widths), p
