@@ -29,8 +29,8 @@ def summarize(frame: "pd.DataFrame") -> "pd.DataFrame":
     """One row per setting and metric; a message that differs between seeds is omitted."""
     groups = frame.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)
     statistics = groups["value"].agg(mean="mean", std="std", count="count")
-    messages = groups["message"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
-    return statistics.assign(message=messages).reset_index()
+    messages = groups["message"]
+    return statistics.assign(message=messages.first().where(messages.nunique() == 1, "")).reset_index()
 
 
 def summarize_curves(points: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":

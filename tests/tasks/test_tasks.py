@@ -134,20 +134,6 @@ def test_errors_and_variances_are_those_of_test_rows(task, made):
     assert not any((train == x).all(1).any() for x in X)
 
 
-def test_draws_depend_on_their_number_the_seed_and_the_features(made):
-    sketch, kernel = zoo.sketch_of("rademacher", 2), make_kernel("polynomial", 2)
-    with Local(1).running() as engine:
-        one, more, other = (
-            make_trial(made, kernel, sketch, D, engine, seed=seed) for D, seed in ((32, 0), (64, 0), (32, 1))
-        )
-    X = one.split.test.take(np.arange(3))[0]
-    Phi = one.draw(0)(X)
-    np.testing.assert_array_equal(Phi, one.draw(0)(X))
-    for different in (one.draw(1)(X), other.draw(0)(X), more.draw(0)(X)[:, :32]):
-        assert not np.isclose(np.abs(Phi), np.abs(different)).any(1).all()
-        assert not np.allclose(Phi @ Phi.T, different @ different.T, rtol=1e-3)
-
-
 def test_energy_has_joules_and_watts():
     reading = Reading("a meter", seconds=2.0, joules=30.0, idle_watts=4.0)
     assert [(m.metric, m.value, m.unit, m.message) for m in energy(reading)] == [
