@@ -5,7 +5,7 @@ import pytest
 
 from rfbench.engines import Local
 from rfbench.linalg.ridge_path import cg_path, cholesky_path, eigen_path
-from rfbench.sketches.fourier.couplings import Kron
+from rfbench.sketches.couplings import Kron
 
 RNG = np.random.default_rng(0)
 V, T = RNG.standard_normal((2, 60, 40)), RNG.standard_normal((40, 3))
