@@ -7,7 +7,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-from rfbench.tasks.kid.remainder import known_part
 from support import zoo
 from support.kid import MACLAURIN, SKETCHES, D, double_loop, embedded, run, sets, split_of, standard, z
 
@@ -15,7 +14,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.engines import Local
 from rfbench.kernels import kernel_recipe, make_kernel
-from rfbench.sketches import make_sketch
+from rfbench.sketches import known_part, make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.tasks.kid import mmd
 from rfbench.tasks.kid import task as kid
