@@ -67,10 +67,10 @@ def bits():
 
 @pytest.fixture
 def data_dir():
-    """The real data sets."""
+    """The folder of the real datasets."""
     path = os.environ.get("RFBENCH_DATA")
     if not path:
-        pytest.skip("RFBENCH_DATA is not set: no real data sets at hand")
+        pytest.skip("RFBENCH_DATA is not set: the real datasets are missing")
     return path
 
 

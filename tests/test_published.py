@@ -17,7 +17,7 @@ SKETCHES = ("rademacher", "ctr_rademacher", "tensorsrht", "ctr_tensorsrht")
 def truth(data_dir, name):
     path = Path(data_dir).parent / "truth" / name
     if not path.exists():
-        pytest.skip("the published results are not at hand")
+        pytest.skip("the published results are missing")
     with open(path) as file:
         return list(csv.DictReader(file))
 

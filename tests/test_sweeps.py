@@ -62,7 +62,7 @@ def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
 
 
 def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp_path, monkeypatch):
-    """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is told."""
+    """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is reported."""
     tables = []
     for launcher in ("basic", "joblib"):
         place = tmp_path / launcher

@@ -33,7 +33,7 @@ def job_name(config: Mapping[str, Any]) -> str:
 
 
 def job_hash(config: Mapping[str, Any]) -> str:
-    """Of the values that determine the numbers."""
+    """The hash of all values that determine the numbers."""
     return digest({key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None})
 
 

@@ -55,7 +55,7 @@ class Engine(Protocol):
     def map(
         self, function: Callable[[A], B], items: Iterable[A], what: str = "", total: int | None = None
     ) -> Iterator[B]:
-        """Results in the order of the items; at most two items for each worker are under way."""
+        """Results in the order of the items; each worker has at most two items pending."""
 
     def run(self, function: Callable[[A], object], items: Iterable[A]) -> None:
         """Call a function for its effect on every item."""

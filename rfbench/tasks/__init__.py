@@ -1,4 +1,4 @@
-"""Step 4 of the data's way: Φ → measures.  Every task by name."""
+"""Step 4 of the pipeline: Φ → measures.  Every task by name."""
 
 from typing import Any
 

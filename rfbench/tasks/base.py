@@ -110,12 +110,12 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
-    chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on rows left out
+    chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on held-out rows
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The config of a data set in place of the one chosen, where the task's options name its rows."""
+        """The config of the dataset that the task's options name, if they name one."""
         return None
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:

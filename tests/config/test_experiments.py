@@ -1,4 +1,4 @@
-"""Experiments of the papers: each exists, is short, and is told of in docs/paper.md (test_config.py composes them)."""
+"""Experiments of the papers: each exists, is short, and has a line in docs/paper.md (test_config.py composes them)."""
 
 import pytest
 from omegaconf import OmegaConf
@@ -24,7 +24,7 @@ def test_all_are_there():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_is_short_and_names_only_what_there_is(name):
+def test_one_is_short_and_names_existing_choices(name):
     path = CONF / "experiment" / f"{name}.yaml"
     assert len(path.read_text().splitlines()) <= 25
     node = OmegaConf.load(path)
@@ -36,7 +36,7 @@ def test_one_is_short_and_names_only_what_there_is(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_is_told_of(name):
+def test_one_has_a_line_in_the_list(name):
     path = ROOT / "docs" / "paper.md"
     paper, figure = name.split("/")
     kind = "table" if figure.startswith("table") else "fig"
