@@ -88,11 +88,11 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
 
 
 MISTAKES = {
-    "task.x=real.npy": "only task.x was given",
-    "task.x=real.npy task.y=fake.npy": "there is no",
-    "task.x=real.npy task.y=other.npy": "4 columns and task.y of 5",
-    "task.x=real.npy task.y=flat.npy": "one a row; flat.npy is float64 of shape (30,)",
-    "task.x=words.csv task.y=real.npy": "task.x wants an .npy file",
+    "task.x=real.npy": "give task.y too",
+    "task.x=real.npy task.y=fake.npy": "fake.npy does not exist",
+    "task.x=real.npy task.y=other.npy": "4 columns and task.y 5",
+    "task.x=real.npy task.y=flat.npy": "flat.npy has float64 of shape (30,)",
+    "task.x=words.csv task.y=real.npy": "got words.csv",
     "task.x=real.npy task.y=one.npy": "at least 2 rows of each set; there are 30 and 1",
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
