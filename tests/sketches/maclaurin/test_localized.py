@@ -41,7 +41,7 @@ def test_farthest_points_end_where_rows_repeat():
 
 @pytest.mark.parametrize("base", ["rademacher", "complex_rademacher", "ctr_stacked_tensorsrht"])
 def test_mean_and_variance(base, wine):
-    """Of pairs within a cluster and between clusters; the mean is that of the truncated series around the centroids."""
+    """Within and between clusters, the mean is that of the truncated series around the centroids."""
     train = wine + 0.1 * np.random.default_rng(0).standard_normal(wine.shape)  # a row that is a centroid has no error
     sketch = localized(train, base=base, threshold=1.3)
     centroids = np.array(sketch.centroids)
