@@ -98,7 +98,7 @@ class ComplexToRealMap(WrappedMap, Tiled):
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
         for features, Phi in self.base.tiles(X):
-            # Strided numbers are made contiguous in the cache, so that only contiguous runs go to memory.
+            # Strided numbers become contiguous in the cache, so that only contiguous runs go to memory.
             half = np.ndarray(Phi.shape, self.dtype, scratch("half", Phi.shape, self.dtype), order=self.order)
             for part, first in ((Phi.real, 0), (Phi.imag, self.base.D)):
                 half[...] = part

@@ -135,6 +135,8 @@ def test_learned_numbers_are_those_the_recipe_did_not_give(wine):
     kernel = recipe.fit(wine, Y)
     assert recipe.learned(kernel) == {"length_scale": kernel.length_scale}
     assert KernelRecipe.of(kernel).learned(kernel) == {}
+    recipe = kernel_recipe("polynomial", 3, gamma="1/d")
+    assert recipe.learned(recipe.fit(wine[:, :1])) == {"gamma": 1.0}  # learned, though it is the default too
     recipe = kernel_recipe("decomposable", 3, length_scale=1.0, coupling="identity", outputs="auto", edges=None)
     assert recipe.learned(recipe.fit(wine, Y)) == {"coupling": ((1, 0), (0, 1))}
 

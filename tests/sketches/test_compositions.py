@@ -42,6 +42,19 @@ def test_mean_is_the_kernel(base, options, degree, digits):
     assert stats.z_of_mean(1.3 * values, k, values.var(0)) > LIMIT
 
 
+@pytest.mark.parametrize("shape", ["sequential", "tree"])
+def test_pairs_are_combined_in_the_shape_asked_for(shape, digits):
+    kernel = make_kernel("polynomial", 4, bias=0.0)
+    features = make_sketch("hierarchical", kernel, shape=shape).sample(64, 32, np.random.default_rng(0), np.float64)
+    first, second, last = features.pairs
+    X = digits[:9]
+    wanted = {
+        "sequential": lambda: last(second(first(X, X), X), X),
+        "tree": lambda: last(first(X, X), second(X, X)),
+    }
+    np.testing.assert_allclose(features(X), wanted[shape]())
+
+
 @pytest.mark.parametrize("name", ["hierarchical", "craft"])
 def test_they_beat_their_base_at_a_high_degree(name, digits):
     X, kernel = digits[:60], make_kernel("polynomial", 6)

@@ -9,7 +9,7 @@ from support import stats, zoo
 @pytest.mark.parametrize(("degree", "options"), [(1, {}), (2, {"gamma": 0.5, "bias": 0.3}), (3, {})])
 def test_mean_is_the_kernel_and_a_mistake_of_5_percent_is_seen(name, degree, options, digits):
     sketch, kernel = zoo.sketch_of(name, degree, **options), zoo.kernel_of(name, degree, **options)
-    X, D = digits[:15], 92  # no whole number of Hadamard blocks, which are exact at degree 1
+    X, D = digits[:15], 92  # not a multiple of Hadamard blocks, which are exact at degree 1
     values = stats.estimates(sketch, X, D, (400, 1000, 3000)[degree - 1] * (2 if name in zoo.HEAVY else 1), seed=degree)
     k, V = stats.of_pairs(kernel.gram(X, X)), stats.of_pairs(sketch.closed_form.variance(X, X, D))
     assert stats.z_of_mean(values, k, V) < stats.LIMIT

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import oracles, stats, zoo
 
-from rfbench.sketches.products.tensor_srht import StackedTensorSRHT, TensorSRHT
+from rfbench.sketches.products.tensor_srht import AhleTensorSRHT, StackedTensorSRHT, TensorSRHT
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 from rfbench.sketches.wrappers import ComplexToReal
 
@@ -44,7 +44,14 @@ DRAWS_6 = {
 
 
 @pytest.mark.parametrize("multiple", [1, 1.5, 2, 4])
-@pytest.mark.parametrize("name", [name for name in zoo.POLYNOMIAL if "ahle" not in name])  # of the thesis
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in zoo.HEAVY else [])
+        for name in zoo.POLYNOMIAL
+        if "ahle" not in name  # of the thesis
+    ],
+)
 def test_ratio_is_one_at_degree_6(name, multiple, wine):
     family = name.rpartition("_")[2]
     real, ctr, complex_ = DRAWS_6[family]
@@ -73,6 +80,18 @@ def test_closed_form_is_exact_by_enumeration(stacked, d, D, p):
     np.testing.assert_allclose(complex_.closed_form.pseudo_variance(X, Y, D)[0, 0], pseudo - mean**2, atol=1e-12)
     ctr = ((second + pseudo) / 2 - mean**2).real
     np.testing.assert_allclose(ComplexToReal(complex_).closed_form.variance(X, Y, 2 * D)[0, 0], ctr, atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "p", "D"), [(4, 1, 1), (4, 1, 2), (4, 1, 3), (4, 1, 4), (2, 2, 1), (2, 2, 3), (2, 3, 5)])
+def test_the_closed_form_of_ahle_is_exact_by_enumeration(d, p, D):
+    x, y = np.random.default_rng(d).standard_normal((2, d))
+    X, Y = x[None], y[None]
+    for law, letters in ((RADEMACHER, (1, -1)), (COMPLEX_RADEMACHER, (1, -1, 1j, -1j))):
+        mean, second, pseudo = oracles.ahle_moments(x, y, p, D, letters)
+        form = AhleTensorSRHT(p, law).closed_form
+        np.testing.assert_allclose(mean, (x @ y) ** p, atol=1e-12)
+        np.testing.assert_allclose(form.variance(X, Y, D)[0, 0], second - mean**2, atol=1e-12)
+        np.testing.assert_allclose(form.pseudo_variance(X, Y, D)[0, 0], pseudo - mean**2, atol=1e-12)
 
 
 def test_degree_one_complex_to_real_is_no_better_than_real(wine):

@@ -93,6 +93,20 @@ def srht_moments(x, y, p, D, letters, stacked):
     return (mean**p).sum() / D, (second**p).sum() / D**2, (pseudo**p).sum() / D**2
 
 
+def ahle_moments(x, y, p, D, letters):
+    """(E k̂, E|k̂|², E k̂²) of the TensorSRHT of Ahle et al., by going through all signs and all sets of D tuples."""
+    d = len(x)
+    H = hadamard(d)
+    values = []
+    for z in itertools.product(letters, repeat=p * d):
+        signs = np.array(z).reshape(p, d)
+        products = [(H @ (s * x)) * (H @ (s * y)).conj() for s in signs]
+        tuples = [np.prod(one) for one in itertools.product(*products)]
+        values += [np.mean(some) for some in itertools.combinations(tuples, D)]
+    values = np.array(values)
+    return values.mean(), np.mean(np.abs(values) ** 2), np.mean(values**2)
+
+
 def field_kernel(x, y, l, c, h=1e-4):
     """c(−∇∇ᵀk) + (1 − c)(∇∇ᵀ − ΔI)k of the Gaussian kernel, by second differences."""
     d = len(x)

@@ -31,7 +31,7 @@ def estimates_at_once(sketch, X, D, draws, seed):
 
 
 def rate(sketch, X, K, seeds):
-    """Slope of log error against log D.  The numbers of features are whole Hadamard blocks of 64 columns and a bias."""
+    """Slope of log error against log D, for D a multiple of the Hadamard blocks of 64 columns and a bias."""
     counts = np.array([256, 1024, 4096])
 
     def error(D, seed):

@@ -1,4 +1,4 @@
-"""Every sketch, by name, with a kernel it is made for.  A new sketch is one line here."""
+"""Every sketch by name, with a kernel that it estimates.  A new sketch is one line here."""
 
 from dataclasses import dataclass, field
 

@@ -1,16 +1,16 @@
-"""The radial density with which Fourier features come nearest to a polynomial kernel on the unit sphere.
+"""The radial density for which Fourier features best approximate a polynomial kernel on the unit sphere.
 
 A density p̂ of ‖ω‖ gives the kernel of the distance [Wacker 2022, Eq. 2.27]
 
     k̂(τ) = ∫ p̂(r) Λ_d(r τ) dr,        Λ_d(x) = E cos(x s₁) for s uniform on the unit sphere.            (1)
 
-It is sought among p̂(r) ∝ max(0, Σ cᵢ f(r/σᵢ)/σᵢ), f the density of √2 χ_d [Eq. 2.29], as the one with the least
+It is chosen among p̂(r) ∝ max(0, Σ cᵢ f(r/σᵢ)/σᵢ), f the density of √2 χ_d [Eq. 2.29], to minimise
 
     L = ½ ∫₀² (k(τ) − k̂(τ))² dτ,        k(τ) = (1 − τ²/a²)ᵖ                       [Eq. 2.28].            (2)
 
-s₁ has the density ∝ (1 − s²)^{(d−3)/2}, so Λ_d is a Gauss–Gegenbauer sum of cosines with positive weights: right to
-15 digits for every d and x, where Γ(d/2) (2/x)^{d/2−1} J_{d/2−1}(x) of Eq. 2.5 is 0 · ∞ from d = 128 on and the limit
-exp(−x²/2d) is wrong by 0.004 at d = 128.
+s₁ has the density ∝ (1 − s²)^{(d−3)/2}, so Λ_d is a Gauss–Gegenbauer sum of cosines with positive weights: accurate to
+15 digits for every d and x, whereas Γ(d/2) (2/x)^{d/2−1} J_{d/2−1}(x) of Eq. 2.5 is 0 · ∞ for d ≥ 128 and the limit
+exp(−x²/2d) has an error of 0.004 at d = 128.
 """
 
 import json
@@ -28,9 +28,9 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.storage import cache_dir, replace_file
 
-DISTANCES, RADII, FINE = 200, 1024, 4096  # points of the grids: of τ, of r in the fit, of r in the result
+DISTANCES, RADII, FINE = 200, 1024, 4096  # grid points: of τ, of r in the fit, of r in the result
 LEAST, MOST = 0.25, 2.0  # σᵢ lies between these multiples of √p/a, the scale of k near τ = 0
-STEPS = 400  # of the optimizer, from each start
+STEPS = 400  # of the optimizer from each start
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +42,13 @@ class Radial:
     mass: Array
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
-        """n radii, by the inverse of the distribution function."""
+        """n radii, by inverting the distribution function."""
         below = np.concatenate(([0.0], np.cumsum(self.mass)))
         half = self.r[0]
         return np.interp(rng.random(n), below / below[-1], np.append(self.r - half, self.r[-1] + half))
 
     def kernel(self, tau: Array) -> Array:
-        """k̂ of equation (1), for distances up to 4: twice the widest on the sphere."""
+        """k̂ of equation (1), for distances up to 4, twice the largest on the sphere."""
         return self._spline(tau)
 
     @cached_property
@@ -61,7 +61,7 @@ class Radial:
 
 @cache
 def fitted(d: int, p: int, a: float, components: int) -> Radial:
-    """The density of equation (2); fitted once per process, and once per cache directory."""
+    """The density of equation (2), fitted once and cached in memory and on disk."""
     path = cache_dir() / "srf" / f"{d}-{p}-{float(a)!r}-{components}.json"
     try:
         c, sigma = (np.array(json.loads(path.read_text())[key]) for key in ("c", "sigma"))
@@ -74,7 +74,7 @@ def fitted(d: int, p: int, a: float, components: int) -> Radial:
 
 
 def _keep(path: Path, c: Array, sigma: Array) -> None:
-    with suppress(InputError):  # where nothing can be kept, the next process fits again
+    with suppress(InputError):  # if the cache cannot be written, the next process fits again
         replace_file(path, json.dumps({"c": c.tolist(), "sigma": sigma.tolist()}))
 
 
@@ -115,7 +115,7 @@ def _loss(v: Array, d: int, r: Array, waves: Array, k: Array) -> tuple[float, Ar
 
 
 def _grid(d: int, p: int, a: float, n: int) -> Array:
-    """Midpoints of n cells that hold every admitted component."""
+    """Midpoints of n cells that cover every admissible component."""
     end = MOST * sqrt(2 * p) / a * (sqrt(d) + 5)
     return (np.arange(n) + 0.5) * (end / n)
 
@@ -130,7 +130,7 @@ def cosines(d: int, x: Array) -> Array:
     """Λ_d(x)."""
     from scipy.linalg import eigh_tridiagonal
 
-    # Gauss's rule with n nodes is exact to degree 2n − 1, and cos(x s) is a polynomial of degree x, nearly.
+    # Gauss's rule with n nodes is exact up to degree 2n − 1, and cos(x s) is nearly a polynomial of degree x.
     n = 2 * (int(x.max()) // 4 + 16)
     k, alpha = np.arange(2, n), d / 2 - 1
     squares = np.append(1 / d, k * (k + 2 * alpha - 1) / (4 * (k + alpha) * (k + alpha - 1)))

@@ -2,7 +2,7 @@
 
     Φ(x) = |Ux|ᵐ / √D,      U with independent CN(0, 1) entries                                       (1)
 
-estimates k_m with Var = (k_{2m} − k_m²)/D  [Ohana et al. 2019, Eq. 2; Wacker 2022, 6.2, where the square is missing].
+estimates k_m with Var = (k_{2m} − k_m²)/D  [Ohana et al. 2019, Eq. 2; Wacker 2022, 6.2, which omits the square].
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def make(kernel: Optical, exponent: float | None = None) -> Sketch:
     if exponent is not None and kernel.exponent != exponent:
         raise InputError(
             f"sketch.exponent={exponent:g} does not estimate kernel.exponent={kernel.exponent:g}; "
-            "set sketch.exponent, which the kernel follows"
+            "set sketch.exponent only, which sets that of the kernel too"
         )
     return affine(OpticalSketch(replace(kernel, bias=0.0)), 1.0, kernel.bias)
 

@@ -22,9 +22,9 @@ def _matrix(d: int, dtype: Any) -> Array:
 
 @cache
 def factors(d: int) -> tuple[int, ...]:
-    """Sizes with product d, the inner ones first: 16, then 4, with an 8 where the bits ask for it.
+    """Sizes with product d, the inner ones first: 16, then 4, with an 8 if the number of bits requires it.
 
-    Small ones take fewer operations and larger ones fewer passes; this is what was fastest of all that were tried.
+    Small sizes take fewer operations and large ones fewer passes; this was the fastest choice in benchmarks.
     """
     bits = d.bit_length() - 1
     if bits <= 4:
@@ -35,16 +35,16 @@ def factors(d: int) -> tuple[int, ...]:
 
 
 def transform(U: Array, spare: Array, rows: int) -> tuple[Array, Array]:
-    """H U for U of shape (d, b) whose first rows count and the others are taken as zero, and what is spare then.
+    """H U for U of shape (d, b), of which only the first `rows` rows are read and the others count as zero.
 
-    The result is in U or in spare, and the other is overwritten.  Inner factors come first, so that a block of zeros
-    stays one until the outermost.
+    Returns the result and the array that is free again: U and spare, in either order.  Inner factors come first, so
+    that blocks of zeros stay zero until the outermost factor.
     """
     d, b = U.shape
     right = 1
     for size in factors(d):
         blocks = -(-rows // (right * size))
-        kept = size if blocks > 1 else -(-rows // right)  # of the rows of blocks that have any
+        kept = size if blocks > 1 else -(-rows // right)  # rows of a block that are not zero
         U[rows : ((blocks - 1) * size + kept) * right] = 0
         H, shape = _matrix(size, U.dtype), (-1, size, right * b)
         np.matmul(H[:, :kept], U.reshape(shape)[:blocks, :kept], out=spare.reshape(shape)[:blocks])

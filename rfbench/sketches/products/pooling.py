@@ -3,7 +3,7 @@
     Bil(A) = Σ_l f(A, l) ⊗ f(A, l)           [Wacker 2022, Eq. 1.4]                                        (1)
     MulBil(A, t) = Σ_l f(A, l) ⊗ t           [ibid., Eq. 1.5]                                              (2)
 
-have d² and d₁d₂ numbers; a sketch of degree 2 in place of ⊗ leaves D and keeps inner products in expectation [Gao et
+have d² and d₁d₂ numbers; a sketch of degree 2 in place of ⊗ has D and preserves inner products in expectation [Gao et
 al. 2016; Fukui et al. 2016].  (2) is linear in the descriptors, so they are summed first and sketched once.
 """
 
@@ -18,7 +18,7 @@ from rfbench.sketches.products.tuples import TupleMap
 
 
 def bilinear_pooling(features: FeatureMap, sets: Iterable[Array]) -> Array:
-    """Equation (1) of sets of (locations, d) by a map of ⟨x, y⟩², or that of ⟨x, y⟩ᵖ by one of degree p."""
+    """Equation (1) for sets of shape (locations, d), by a map of ⟨x, y⟩²; its p-th power by a map of ⟨x, y⟩ᵖ."""
 
     def pooled(A: Array) -> Array:
         total = np.zeros(features.D, np.result_type(features.dtype, np.float64))
@@ -30,5 +30,5 @@ def bilinear_pooling(features: FeatureMap, sets: Iterable[Array]) -> Array:
 
 
 def multimodal_pooling(features: TupleMap, sets: Iterable[Array], T: Array) -> Array:
-    """Equation (2) of sets of (locations, d₁) with the rows of T, (sets, d₂)."""
+    """Equation (2) for sets of shape (locations, d₁) and the rows of T, (sets, d₂)."""
     return features(np.array([A.sum(0, dtype=np.float64) for A in sets], T.dtype), T)

@@ -11,8 +11,8 @@ feature, h rows of a block, W = h times that of h features and C = (W − V)/(h 
 
     v(r) = (V − C)/r + C   for r ≤ h and C ≤ 0,        W/r   otherwise              [Wacker 2022, D.4 and D.5]   (1)
 
-which is exact for r ≤ h and whole stacked blocks if C ≤ 0.  Upsampled TensorSRHT, which the thesis omits, is the same
-sketch for r ≤ h and has about W/r beyond, so it has the same approximation; complex-to-real ones have it in pairs.
+which is exact for r ≤ h and for full stacked blocks if C ≤ 0.  Upsampled TensorSRHT, which the thesis omits, is the
+same sketch for r ≤ h and has about W/r beyond, so it has the same approximation; complex-to-real ones have it in pairs.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,12 +1,12 @@
-"""The laws of a weight vector w with i.i.d. entries and E[w w*] = I, and their fourth moments.
+"""Distributions of a weight vector w with i.i.d. entries and E[w w*] = I, and their fourth moments.
 
 With s = ⟨x, y⟩², N = ‖x‖²‖y‖², S = Σ xᵢ²yᵢ², κ = E|wᵢ|⁴ and t = |E wᵢ²|² (1 for real, 0 for complex weights),
 
     E |⟨w, x⟩|² |⟨w, y⟩|²      = N + (1 + t) s + (κ − 2 − t) S                (1)
     E ⟨w, x⟩² conj(⟨w, y⟩)²    = t N + 2 s + (κ − 2 − t) S                    (2)
 
-(1) gives Wacker 2022, Eq. 3.16, for q = 1 and ½; (2) the pseudo-variances of Table 4.1.  Rademacher weights
-have the smallest κ there is, and so the smallest variance (Theorem 3.3.1).
+(1) gives Wacker 2022, Eq. 3.16, for q = 1 and ½; (2) the pseudo-variances of Table 4.1.  Rademacher weights have the
+smallest possible κ, and so the smallest variance (Theorem 3.3.1).
 """
 
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def rademacher(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
 
 
 def complex_rademacher(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
-    """Uniform on {1, −1, i, −i}: real and imaginary part are never both there [Wacker 2022, Example 4]."""
+    """Uniform on {1, −1, i, −i}: either the real or the imaginary part is zero [Wacker 2022, Example 4]."""
     sign = rademacher(shape, rng, dtype)
     imaginary = _bits(prod(shape), rng).reshape(shape)
     w = np.empty(shape, complex_type(dtype))

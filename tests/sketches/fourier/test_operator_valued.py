@@ -119,7 +119,7 @@ class Unweighted(FieldFourier):
 
 
 class Halfway(FieldFourier):
-    """Of another density, but as if they were Gaussian."""
+    """They have another density, but are used as if they were Gaussian."""
 
     def weighted(self, Omega):
         return super().weighted(Omega)[0], Omega

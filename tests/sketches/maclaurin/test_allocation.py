@@ -29,7 +29,7 @@ def objective(curves, biases, D):
 
 
 def random_curves(rng, p, unit, block):
-    """Convex ones of very different heights, with whole Hadamard blocks better or worse than independent features."""
+    """Convex ones of very different heights, with full Hadamard blocks better or worse than independent features."""
     V = 10.0 ** rng.uniform(-3, 0, p)
     W = V * rng.uniform(0, 1.5, p) if block > 1 else V
     return [Curve(v, w, Term(None, None, unit if n else 1, block)) for n, (v, w) in enumerate(zip(V, W, strict=True))]

@@ -41,7 +41,7 @@ def test_farthest_points_end_where_rows_repeat():
 
 @pytest.mark.parametrize("base", ["rademacher", "complex_rademacher", "ctr_stacked_tensorsrht"])
 def test_mean_and_variance(base, wine):
-    """Of pairs within a cluster and between clusters; the mean is that of the truncated series around the centroids."""
+    """Within and between clusters, the mean is that of the truncated series around the centroids."""
     train = wine + 0.1 * np.random.default_rng(0).standard_normal(wine.shape)  # a row that is a centroid has no error
     sketch = localized(train, base=base, threshold=1.3)
     centroids = np.array(sketch.centroids)
@@ -59,12 +59,22 @@ def test_mean_and_variance(base, wine):
     assert stats.z_of_mean(values, stats.of_pairs(around[0]), V) > 2 * LIMIT  # not those around the mean
 
 
-def test_pairs_are_the_product(wine):
-    features = localized(wine, threshold=1.3).sample(13, D, np.random.default_rng(0), np.float64)
+@pytest.mark.parametrize("base", ["rademacher", "complex_gaussian"])
+def test_pairs_are_the_product(base, wine):
+    features = localized(wine, base=base, threshold=1.3).sample(13, D, np.random.default_rng(0), np.float64)
     K = features.product(wine, wine)
-    np.testing.assert_allclose(K, K.T, atol=1e-12)
+    assert np.iscomplexobj(K) == base.startswith("complex_")
+    np.testing.assert_allclose(K, K.conj().T, atol=1e-12)
     i, j = np.triu_indices(len(wine))
     np.testing.assert_allclose(features.paired(wine[i], wine[j])[:, 0], K[i, j], rtol=1e-10)
+
+
+def test_every_cluster_has_a_draw_of_its_own(wine):
+    features = localized(wine, threshold=1.3).sample(13, D, np.random.default_rng(0), np.float64)
+    draws = [expert.base(wine) for expert in features.experts]
+    assert len(draws) >= 3
+    for i, Phi in enumerate(draws):
+        assert not any(np.allclose(Phi, Psi) for Psi in draws[i + 1 :])
 
 
 def test_another_seed_another_draw(wine):

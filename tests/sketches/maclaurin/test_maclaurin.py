@@ -68,6 +68,18 @@ def test_random_has_the_mean_and_variance_of_its_series(base, kernel, columns, w
     assert abs(ratio - 1) < max(4 * error, 0.1), (ratio, error)
 
 
+@pytest.mark.parametrize(("base", "columns"), [("rademacher", 8), ("ctr_rademacher", 13), ("ctr_rademacher", 14)])
+def test_random_has_the_variance_of_its_degrees_alone_on_an_axis(base, columns):
+    """There Rademacher features are exact, and all that varies is how many of them a degree has, in pairs or not."""
+    X, kernel = np.diag([1.3, 0.0, 0.0])[[0, 0]] * [[1.0], [1.2]], make_kernel("polynomial", 3)
+    sketch = make_sketch("random_maclaurin", kernel, base=base)
+    values = stats.estimates(sketch, X, columns, 20_000, 5)
+    k, V = (stats.of_pairs(M) for M in (kernel.gram(X, X), sketch.closed_form.variance(X, X, columns)))
+    assert stats.z_of_mean(values, k, V) < LIMIT
+    ratio, error = stats.variance_ratio(values, k, V)
+    assert abs(ratio - 1) < 4 * error < 0.1, (ratio, error)
+
+
 @pytest.mark.parametrize("base", ["stacked_tensorsrht", "complex_tensorsrht", "ctr_stacked_tensorsrht"])
 def test_random_over_hadamard_blocks_is_unbiased(base, wine):
     kernel = KERNELS["polynomial"]

@@ -70,7 +70,7 @@ def test_features_are_of_the_other_degrees_only(name, m):
     D, draws = 32, 400
     frame, sketch, _ = known_part(KERNEL, make_sketch(name, KERNEL).adapt(X, D), X, D, m)
     Z = frame.rows(X[:3]).copy()
-    whole, found, seen = terms(Z), [], set()
+    every, found, seen = terms(Z), [], set()
     for k in range(draws):
         features = sketch.sample(5, D, np.random.default_rng(k), np.float64)
         Phi = frame.map(features)(Z)
@@ -79,8 +79,8 @@ def test_features_are_of_the_other_degrees_only(name, m):
     np.testing.assert_allclose(Phi, by_loops(features, Z), rtol=1e-10)
     assert sorted(seen) == list(range(m + 1, P + 1))
     error = np.std(found, 0, ddof=1) / np.sqrt(draws)
-    assert np.abs((np.mean(found, 0) - whole[m + 1 :].sum(0)) / error).max() < 4
-    assert np.abs((np.mean(found, 0) - whole[m:].sum(0)) / error).max() > 5  # with the last known degree, the control
+    assert np.abs((np.mean(found, 0) - every[m + 1 :].sum(0)) / error).max() < 4
+    assert np.abs((np.mean(found, 0) - every[m:].sum(0)) / error).max() > 5  # with the last known degree, the control
 
 
 def test_a_chain_serves_all_degrees():
@@ -144,7 +144,7 @@ def test_an_odd_column_of_pairs_is_left_out():
 
 
 def test_no_degree_is_left_out():
-    """Whatever p_max was given to the sketch of the whole kernel."""
+    """Whatever p_max was given to the sketch of the kernel."""
     sketch = make_sketch("random_maclaurin", KERNEL, p_max=3)
     assert known_part(KERNEL, sketch, X, 32, 2)[1].series.support == [3, 4]
 

@@ -48,14 +48,14 @@ def test_mean_and_variance(m, draws, wine):
 def test_parts_are_the_whole_and_are_drawn_again_alike(digits, monkeypatch):
     _, sketch = optical(2.0)
     D = 5 * BLOCK + 17
-    whole = sketch.sample(64, D, np.random.default_rng(0))
+    features = sketch.sample(64, D, np.random.default_rng(0))
     X = digits[:5].astype(np.float32)
-    parts = np.concatenate([part(X) for part in whole.parts()], axis=1)
-    np.testing.assert_allclose(parts, whole(X), rtol=1e-5)
+    parts = np.concatenate([part(X) for part in features.parts()], axis=1)
+    np.testing.assert_allclose(parts, features(X), rtol=1e-5)
     monkeypatch.setattr("rfbench.sketches.optical.medium.KEPT_BYTES", 0)
-    again = OpticalMap(Medium(64, D, whole.medium.key, np.float32), 2.0)
+    again = OpticalMap(Medium(64, D, features.medium.key, np.float32), 2.0)
     assert again.medium.kept is None
-    np.testing.assert_array_equal(again(X), whole(X))
+    np.testing.assert_array_equal(again(X), features(X))
     np.testing.assert_array_equal(np.concatenate([part(X) for part in again.parts()], axis=1), parts)
 
 

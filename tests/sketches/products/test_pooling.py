@@ -56,7 +56,7 @@ def test_one_input_thrice_is_the_product_sketch():
 
 
 def test_sketches_that_share_their_weights_are_seen():
-    """The negative control: the product of one projection with itself is no sketch of the outer product."""
+    """The negative control: the product of one projection with itself does not sketch the outer product."""
 
     def draw(rng):
         W = rng.choice([-1.0, 1.0], (4, 64))

@@ -1,5 +1,7 @@
 """TensorSketch is the count sketch of the explicit tensor power, and unbiased."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support import stats, zoo
@@ -42,3 +44,21 @@ def test_ahle_tuples_are_different(h, p, D):
     counts = np.unique(index, axis=1, return_counts=True)[1]
     assert counts.max() - (counts.min() if h**p <= D else 1) <= 1
     assert len(counts) == min(D, h**p)
+
+
+def test_degrees_have_hashes_of_their_own():
+    """The variance against all hashes and signs, one by one: with one hash for both degrees it would be larger."""
+    X, D = np.array([[1.0, 0.8], [0.7, 1.1]]), 3
+    estimates = []
+    for hashes in itertools.product(range(D), repeat=4):
+        for signs in itertools.product((1, -1), repeat=4):
+            (h, g), (s, t) = np.array(hashes).reshape(2, 2), np.array(signs).reshape(2, 2)
+            Phi = np.zeros((2, D))
+            for i, j in itertools.product(range(2), repeat=2):
+                Phi[:, (h[i] + g[j]) % D] += s[i] * t[j] * X[:, i] * X[:, j]
+            estimates.append(Phi[0] @ Phi[1])
+    k = np.array([(X[0] @ X[1]) ** 2])
+    np.testing.assert_allclose(np.mean(estimates), k[0])
+    values = stats.estimates(TensorSketch(2, RADEMACHER), X, D, 4000, seed=0)
+    ratio, error = stats.variance_ratio(values, k, np.array([np.var(estimates)]))
+    assert abs(ratio - 1) < 4 * error < 0.3, (ratio, error)
