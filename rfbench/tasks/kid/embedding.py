@@ -5,8 +5,9 @@ With μ the mean of φ over the rows of a set and q that of ‖φ‖², the unbi
     MMD² = ‖μ_x − μ_y‖² − (q_x − ‖μ_x‖²)/(n − 1) − (q_y − ‖μ_y‖²)/(m − 1)                                   (1)
 
 [Sutherland & Schneider 2015, 3], which for E⟨φ(x), φ(y)⟩ = k(x, y) has the exact value of mmd.py as its mean.  A draw
-is D + 1 numbers, summed in double precision; every draw sees a block of rows while it is in the cache.  What tangent.py
-knows of the features is an embedding of its own, and φ and q are of the rest: φ by sketch, q exactly.
+is D + 1 numbers, summed in double precision; every draw sees a block of rows while it is in the cache.  The part of the
+features that is known without a sketch (sketches/maclaurin/tangent.py) has an embedding of its own; φ and q are then
+those of the rest, φ by sketch and q exactly.
 """
 
 from collections.abc import Sequence

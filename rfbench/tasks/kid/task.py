@@ -2,8 +2,8 @@
 
 It compares the training with the test rows, or two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Each of
 `resamples` draws of the sketch is an unbiased estimate of the exact value for these rows; their standard deviation is
-that of one draw.  The part of the value that needs no sketch is computed exactly (tangent.py, remainder.py).  Beside
-it: the exact value where neither set has more than `exact_rows`, and Block-MMD.
+that of one draw.  The part of the value that needs no sketch is computed exactly (tangent.py and remainder.py in
+sketches/maclaurin).  Beside it: the exact value where neither set has more than `exact_rows`, and Block-MMD.
 """
 
 from collections.abc import Callable, Iterator, Mapping
