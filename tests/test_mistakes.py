@@ -40,7 +40,7 @@ MISTAKES = {
     "task.draws=5": "'task.draws' is an option of another task",
     "-m degree=3,0": "degree must be at least 1",
     "-m sketch=rademacher,rademacer": "did you mean 'rademacher'",
-    "task=variance sketch=exact": "has no features",
+    "task=variance sketch=exact": "this one is deterministic",
     "lst": "no command 'lst'",
     "list datesets": "did you mean 'datasets'",
     "--frobnicate": "unrecognized arguments: --frobnicate",

@@ -77,4 +77,4 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
     done = rfbench_process("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
     assert done.returncode == 1
-    assert "yacht-ctr_tensorsrht: dataset 'yacht' wants" in done.stderr
+    assert "yacht-ctr_tensorsrht: dataset 'yacht': the file data.txt" in done.stderr
