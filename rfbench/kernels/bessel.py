@@ -9,7 +9,6 @@ the same l.  It approaches that kernel as d grows [ibid., Fig. 2.2].
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import hyp0f1
 
 from rfbench.arrays import Array, squared_distances
 from rfbench.kernels.exponential import Scaled
@@ -23,9 +22,16 @@ class Bessel(Scaled):
 
     def gram(self, X: Array, Y: Array) -> Array:
         half = X.shape[1] / 2
-        return np.asarray(hyp0f1(half, squared_distances(X, Y) * (-half / (2 * self.l2))))
+        return hyp0f1(half, squared_distances(X, Y) * (-half / (2 * self.l2)))
 
     def gram_and_slope(self, X: Array) -> tuple[Array, Array]:
         half = X.shape[1] / 2
         u = squared_distances(X, X) * (half / (2 * self.l2))
         return self.gram(X, X), 2 * u / half * hyp0f1(half + 1, -u)
+
+
+def hyp0f1(v: float, z: Array) -> Array:
+    """₀F₁(; v; z); scipy.special is imported only where it is used, because `rfbench list` need not wait for it."""
+    from scipy import special
+
+    return np.asarray(special.hyp0f1(v, z))
