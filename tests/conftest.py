@@ -12,6 +12,13 @@ from support import ROOT
 from rfbench.cli import main
 
 
+def pytest_collection_modifyitems(items):
+    """Commands, and whatever reads real data, take seconds: make test-fast leaves them out."""
+    for item in items:
+        if {"rfbench", "rfbench_process", "data_dir"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.medium)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_blas_thread():
     from threadpoolctl import threadpool_limits
