@@ -3,10 +3,9 @@
 import argparse
 import logging
 import os
-import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -49,7 +48,6 @@ def experiment(words: list[str]) -> int:
     for job in jobs:
         refuse_ignored(args.overrides, job)
     target, places = directories([job.config for job in jobs], planned.experiment, planned.multirun)
-    reuse_finished(places)
     BUILT.clear()
     BUILT.update(enumerate(jobs))
     MISTAKES.clear()
@@ -57,10 +55,9 @@ def experiment(words: list[str]) -> int:
         call_hydra([*flags, *for_sweeper(planned.words), f"hydra.sweep.dir={quoted(target)}"], places)
     else:
         call_hydra([*flags, *planned.words, f"hydra.run.dir={quoted(places[0])}"], places)
-    code = conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes) if not MISTAKES else 2
     if MISTAKES:
         raise MISTAKES[0]
-    return code
+    return conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -102,14 +99,6 @@ def refuse_ignored(overrides: list[str], job: "Job") -> None:
     ignored = [word for word in overrides if word.startswith(("dataset=", "dataset."))]
     if ignored and job.task.data(job.config["task"]):
         raise InputError(f"task={job.task.name} names its own rows, so '{ignored[0]}' has no effect; remove it")
-
-
-def reuse_finished(places: Iterable[Path]) -> None:
-    """Copy the results of jobs that another command has finished: a hash means the same numbers everywhere."""
-    wanted = {place.name: place for place in places if not (place / "results.csv").exists()}
-    for found in Path("outputs").rglob("results.csv") if wanted else ():
-        if place := wanted.pop(found.parent.name, None):
-            shutil.copytree(found.parent, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
 
 
 def call_hydra(words: list[str], places: Sequence[Path] = ()) -> None:
@@ -155,6 +144,8 @@ def run_one(config: Any) -> None:
     try:
         run(job, directory, keep_going=sweep)
     except InputError as mistake:
+        if number not in BUILT:
+            raise  # the process that started this worker does not see its list
         MISTAKES.append(mistake)  # raised through Hydra it would be printed twice
     finally:
         log.removeHandler(handler)

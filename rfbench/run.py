@@ -20,8 +20,9 @@ from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.recorder import Recorder
-from rfbench.results.rows import MISSING, Results, only_writer
+from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, trial_key
 from rfbench.seeds import rng_for
+from rfbench.storage import replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
 
@@ -46,8 +47,11 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
 
 def fill(job: Job, directory: Path, results: Results) -> None:
     """Compute the trials that are missing and keep each with all that belongs to it."""
-    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
     dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
+    if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
+        results.add(rows)
+        results.done |= set(map(trial_key, rows))
+    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
     if results.rows and manifest.data_changed(dataset.digest):
         raise InputError(f"{directory} was computed from different data; move it away and rerun")
     computed = False
@@ -62,6 +66,25 @@ def fill(job: Job, directory: Path, results: Results) -> None:
     finally:
         if computed or (results.done and not manifest.path.exists()):
             manifest.write(dataset.digest, recorder)
+
+
+def copy_finished(directory: Path, data: str) -> Rows:
+    """The rows that another command has computed for the same job from the same data; copies what belongs to them.
+
+    A job writes results.csv last, so this reads it first: the other files hold at least as much.
+    """
+    for place in ("*", "*/jobs", "*/*/jobs"):
+        for path in sorted(Path("outputs").glob(f"{place}/{directory.name}/results.csv")):
+            found = path.parent
+            with suppress(OSError, ValueError):  # damaged, or of another version
+                rows = finished_rows(path)
+                if rows and Manifest(found, {}).before.get("data") == data:
+                    for file in (found / "run.json", found / "series.csv", found / "samples.csv", *found.glob("*.npz")):
+                        if file.exists():
+                            replace_file(directory / file.name, file.read_bytes())
+                    log.info("copied from %s", found)
+                    return rows
+    return []
 
 
 def remove_empty_output(directory: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from rfbench import job
 from rfbench.datasets.base import Dataset, InMemory
@@ -76,6 +77,32 @@ def test_finished_jobs_of_another_command_are_reused(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
     (again,) = tmp_path.glob(f"outputs/sweep-*/jobs/{single.parent.name}/results.csv")
     assert again.read_text() == single.read_text()  # also its times: nothing was computed again
+
+
+def test_a_reused_job_brings_its_curves_but_not_its_figure(rfbench, tmp_path):
+    words = ("task=profile", "sketch=rff", "kernel=gaussian", "features=64", "seeds=1")
+    assert rfbench(*words).returncode == 0
+    (single,) = tmp_path.glob("outputs/*/*/series.csv")
+    assert rfbench("-m", *words).returncode == 0
+    (job,) = tmp_path.glob(f"outputs/sweep-*/jobs/{single.parent.name}")
+    assert (job / "series.csv").read_text() == single.read_text()
+    assert {path.name for path in job.glob("[!.]*")} == {"results.csv", "series.csv", "run.json", "rfbench.log"}
+
+
+@pytest.mark.parametrize("spoil", ["data", "results.csv", "run.json"])
+def test_a_job_of_other_data_or_a_damaged_one_is_not_reused(rfbench, tmp_path, spoil):
+    assert rfbench(*WORDS, "sketch=rademacher").returncode == 0
+    (single,) = tmp_path.glob("outputs/*/*")
+    if spoil == "data":
+        path = single / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": "other"}))
+    else:
+        (single / spoil).write_text("damaged")
+    done = rfbench("-m", *WORDS, "sketch=rademacher,gaussian")
+    assert done.returncode == 0, done.stderr
+    (again,) = tmp_path.glob(f"outputs/sweep-*/jobs/{single.name}")
+    assert (again / "results.csv").read_text() != (single / "results.csv").read_text()  # other times
+    assert json.loads((again / "run.json").read_text())["data"] != "other"
 
 
 def test_an_option_that_only_the_jobs_of_a_sweep_have(rfbench):

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 from support.answers import one_line
 
-from rfbench.results.rows import read_rows
+from rfbench.results.rows import only_writer, read_rows
 
 
 def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path):
@@ -78,3 +78,13 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp
     done = rfbench_process("-m", "hydra/launcher=joblib", "dataset=wine,yacht", "download=false", "seeds=1")
     assert done.returncode == 1
     assert "yacht-ctr_tensorsrht: dataset 'yacht': the file data.txt" in done.stderr
+
+
+def test_a_job_that_another_process_runs_stops_a_sweep_side_by_side(rfbench, rfbench_process, tmp_path):
+    words = ("-m", "hydra/launcher=joblib", "dataset=wine", "sketch=rademacher,gaussian", "features=64", "seeds=1")
+    assert rfbench(*words).returncode == 0
+    first = min(tmp_path.glob("outputs/sweep-*/jobs/*"))
+    with only_writer(first):
+        done = rfbench_process(*words)
+    assert done.returncode == 2
+    assert f"rfbench: error: another run is writing {first}" in done.stderr

@@ -36,6 +36,11 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
+def finished_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of finished trials."""
+    return [row for row in read_rows(path) if row["status"] in ("ok", MISSING)]
+
+
 def joined_rows(directories: Iterable[Path]) -> list[dict[str, str]]:
     """The rows of several jobs, each number once: jobs may share a number of features."""
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -57,7 +62,7 @@ class Results:
 
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
-        self.rows: list[Row] = [row for row in read_rows(self.path) if row["status"] in ("ok", MISSING)]
+        self.rows: list[Row] = [*finished_rows(self.path)]
         self.done = set() if force else {trial_key(row) for row in self.rows}
 
     def add(self, rows: Sequence[Row]) -> None:
