@@ -44,9 +44,14 @@ def read_series(directory: Path) -> list[dict[str, str]]:
 
 
 def joined_series(directories: Iterable[Path]) -> list[dict[str, str]]:
-    """The points of all jobs of a sweep; a trial that several jobs share counts once."""
-    points = (point for directory in directories for point in read_series(directory))
-    return list({tuple(point[column] for column in SERIES_COLUMNS[:-1]): point for point in points}.values())
+    """The points of all jobs of a sweep; a curve that several jobs share is that of the first, as in joined_rows."""
+    curves: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for directory in directories:
+        own: dict[tuple[str, ...], list[dict[str, str]]] = {}
+        for point in read_series(directory):
+            own.setdefault(tuple(point[column] for column in SERIES_COLUMNS[:-2]), []).append(point)
+        curves |= {key: points for key, points in own.items() if key not in curves}
+    return [point for points in curves.values() for point in points]
 
 
 def write_series(directory: Path, rows: Iterable[Row]) -> None:
