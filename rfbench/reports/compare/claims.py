@@ -110,10 +110,11 @@ def mostly_below(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
 
 
 def at_least(claim: Claim, ours: list[Ours]) -> Iterator[Check]:
-    for one in ours:
-        if one.sketch == claim.sketch:
-            verdict = AGREE if one.mean >= float(claim.other) else DISAGREE
-            yield Check(claim, setting(one), f"{one.mean:.4g} | {claim.other}", verdict)
+    """A check for each setting, by the run with the most seeds: several commands may hold the same job."""
+    own = (one for one in sorted(ours, key=lambda one: one.count) if one.sketch == claim.sketch)
+    for where, one in {setting(one): one for one in own}.items():
+        verdict = AGREE if one.mean >= float(claim.other) else DISAGREE
+        yield Check(claim, where, f"{one.mean:.4g} | {claim.other}", verdict)
 
 
 def falls_with(column: str, claim: Claim, ours: list[Ours]) -> Iterator[Check]:
