@@ -80,7 +80,7 @@ def dispatch(words: list[str]) -> int:
         from rfbench.checks import did_you_mean
 
         raise InputError(
-            f"no command '{first}'; {did_you_mean(first, VERBS)} An experiment is given as key=value, as in sketch=rff"
+            f"no command '{first}'; {did_you_mean(first, VERBS)} (options are key=value, as in sketch=rff)"
         )
     from rfbench.launch import experiment
 
@@ -92,6 +92,6 @@ def show_help() -> int:
     from rfbench.registry import GROUPS
 
     keys = "\n".join(f"  {f'{key}={default}':<26} {about}" for key, (default, about) in root_keys().items())
-    lists = "|".join(word for group, (word, _) in GROUPS.items() if group != "engine")
+    lists = "|".join(word for word, _ in GROUPS.values())
     print(HELP.format(version=__version__, lists=lists, groups=", ".join(sorted(GROUPS)), keys=keys))
     return DONE

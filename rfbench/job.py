@@ -15,7 +15,7 @@ from rfbench.datasets.prepare import Preparation
 from rfbench.devices.meters import Meter, make_meter
 from rfbench.devices.opu import make_opu
 from rfbench.devices.opu.shared import SharedDevice
-from rfbench.engines import Engine, Local
+from rfbench.engines import Engine, make_engine
 from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
 from rfbench.registry import find
 from rfbench.sketches import Sketch, make_sketch, on_device
@@ -77,14 +77,12 @@ def build_job(plain: dict[str, Any]) -> Job:
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     for pair in plain["plot"] or []:
         require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
-    options = {key: dict(plain[key]) for key in ("kernel", "task", "engine")}
-    options["engine"].pop("name", None)
-    kernel = kernel_recipe(degree=plain["degree"], **options["kernel"])
+    kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
     job = Job(
         config=plain,
         kernel=kernel,
-        task=make_task(**options["task"]),
-        engine=Local(**options["engine"], block_rows=plain["block_rows"]),
+        task=make_task(**plain["task"]),
+        engine=make_engine(**plain["engine"], block_rows=plain["block_rows"]),
         meter=make_meter(**plain["meter"] or {"name": "none"}),
         preparation=_preparation(plain["dataset"]),
         features=_features(plain["features"]),

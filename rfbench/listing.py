@@ -4,7 +4,7 @@ from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import choices
 from rfbench.registry import GROUPS
 
-KINDS = {word: group for group, (word, _) in GROUPS.items() if group != "engine"}
+KINDS = {word: group for group, (word, _) in GROUPS.items()}
 
 
 def show(words: list[str]) -> int:
