@@ -55,6 +55,8 @@ def parsed(words: list[str]) -> list[Any]:
         key = override.key_or_group
         if override.is_add() and not key.startswith("hydra") and key not in known_keys():
             raise InputError(missing_key(key))  # +key=value that no config knows would have no effect
+        if override.is_delete() and "." in key and not key.startswith("hydra"):
+            raise InputError(f"'{override.input_line}': an option cannot be removed; give it a value")
         if key in RESERVED:
             raise InputError(f"'{key}' is set by rfbench: change the working directory instead")
     return overrides

@@ -6,7 +6,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from rfbench.checks import require
+from rfbench.checks import InputError, require
 from rfbench.config.compose import compose_experiment, composing, parsed
 
 SIZES = ("quick", "normal", "full")
@@ -38,6 +38,9 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
 
     with composing():
         given = parsed(overrides)
+        for override in given:
+            if override.key_or_group == "experiment" and override.is_sweep_override():
+                raise InputError(f"'{override.input_line}': each experiment is a sweep of its own; run one at a time")
         config = compose_experiment(given)
     require(config.size in SIZES, "size", "quick, normal or full", config.size)
     mine = {override.key_or_group for override in given}
