@@ -69,7 +69,7 @@ def plain_config(config: DictConfig) -> dict[str, Any]:
 
 
 def build_job(plain: dict[str, Any]) -> Job:
-    """Everything that can be known to be wrong without the data is said here."""
+    """Build the parts of a job; refuse every mistake that shows without the data."""
     require(plain["dtype"] in ("float32", "float64"), "dtype", "float32 or float64", plain["dtype"])
     require(plain["block_rows"] >= 1, "block_rows", "at least 1", plain["block_rows"])
     rows = plain["train_rows"]

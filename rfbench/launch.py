@@ -1,4 +1,4 @@
-"""The jobs of a command line: all checked first, then run through Hydra one by one, their results joined."""
+"""The jobs of a command line: checked before the first one runs, run through Hydra, their results joined."""
 
 import argparse
 import logging
@@ -95,7 +95,7 @@ def without_missing(planned: "Plan") -> "Plan":
 
 
 def refuse_ignored(overrides: list[str], job: "Job") -> None:
-    """A task that names its rows leaves no room for another dataset."""
+    """Refuse a dataset that has no effect because the task names its own rows."""
     ignored = [word for word in overrides if word.startswith(("dataset=", "dataset."))]
     if ignored and job.task.data(job.config["task"]):
         raise InputError(f"task={job.task.name} names its own rows, so '{ignored[0]}' has no effect; remove it")

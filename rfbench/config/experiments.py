@@ -60,7 +60,7 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
 
 
 def smaller(config: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[str]:
-    """What the paper has more of, as in `seeds 3 (paper: 10)`."""
+    """What is smaller than in the paper, as in `seeds 3 (paper: 10)`."""
     wanted = {key: value for key, value in (config.sizes.get("full") or {}).items() if key not in mine}
     now = {key: swept.get(key, OmegaConf.select(config, key)) for key in wanted}
     words = {key: [_word(one).replace("null", "all") for one in (now[key], value)] for key, value in wanted.items()}
