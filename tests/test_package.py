@@ -7,6 +7,8 @@ import zipfile
 import pytest
 from support import ROOT
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
@@ -78,6 +80,7 @@ def line(config):
 """
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_in_a_clean_environment_from_any_directory(wheel, tmp_path):
     environment = tmp_path / "env"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)

@@ -57,6 +57,7 @@ def test_complex_tensorsrht_has_less_variance_on_most_mnist_pairs(rfbench, tmp_p
         assert median[dataset, "7"] < median[dataset, "3"] < 1
 
 
+@pytest.mark.slow
 def test_classification_of_mnist(rfbench, tmp_path, data_dir):
     """Error and likelihood of a Gaussian process on all rows."""
     words = ("task=gpc", "task.alpha=0.001", "task.reference_rows=100", "task.samples=500", "dataset=mnist", "degree=3")

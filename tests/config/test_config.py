@@ -32,6 +32,7 @@ def test_every_kernel_builds(name):
     assert job.kernel.name == name
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", choices("experiment"))
 def test_every_experiment_is_a_sweep_that_builds(name):
     planned = plan([f"experiment={name}", "size=quick"], False)

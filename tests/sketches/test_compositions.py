@@ -10,6 +10,8 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.products.tuples import BASES, TupleMap
 
+pytestmark = pytest.mark.medium
+
 FEW = ("rademacher", "complex_gaussian", "ctr_gaussian", "tensorsrht", "complex_tensorsrht", "ctr_stacked_tensorsrht")
 
 

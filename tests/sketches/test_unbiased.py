@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from support import stats, zoo
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.mark.parametrize("name", zoo.POLYNOMIAL)
 @pytest.mark.parametrize(("degree", "options"), [(1, {}), (2, {"gamma": 0.5, "bias": 0.3}), (3, {})])

@@ -8,6 +8,8 @@ from rfbench.sketches.products.tensor_srht import AhleTensorSRHT, StackedTensorS
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 from rfbench.sketches.wrappers import ComplexToReal
 
+pytestmark = pytest.mark.medium
+
 PADDED = 16  # of 13 columns, with the bias or without
 
 

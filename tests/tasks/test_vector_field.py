@@ -20,6 +20,8 @@ from rfbench.tasks.ridge.stochastic import descend
 from rfbench.tasks.rows import Held, Targets
 from rfbench.tasks.vector_field import ARROWS
 
+pytestmark = pytest.mark.medium
+
 N, ALPHA = 60, 1e-3
 RNG = np.random.default_rng(0)
 X, NEW = RNG.uniform(-1, 1, (N, 2)), RNG.uniform(-1, 1, (20, 2))

@@ -13,6 +13,8 @@ from rfbench.datasets.published.catalogue import CATALOGUE
 from rfbench.datasets.published.fingerprints import FINGERPRINTS
 from rfbench.datasets.store import fingerprint
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.fixture
 def load_real(data_dir, real_cache, monkeypatch):

@@ -7,6 +7,8 @@ from support.figures import NO_CURVES, NO_ROWS, curves, lines, metrics
 
 from rfbench.reports.figures.figure import PANELS, choose, draw, write_figure
 
+pytestmark = pytest.mark.medium
+
 ARROWS = ("x0", "x1", "field0", "field1", "predicted0", "predicted1")
 POINTS = [(1, 2), (2, 3)]
 KINDS = {  # kind → (metrics, curves) of one task

@@ -14,6 +14,8 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.maclaurin.localized import farthest_points, nearest
 
+pytestmark = pytest.mark.medium
+
 KERNEL = make_kernel("gaussian", 3, length_scale=0.7)
 D = 40
 

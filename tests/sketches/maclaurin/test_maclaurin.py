@@ -11,6 +11,8 @@ from rfbench.sketches import make_sketch
 from rfbench.sketches.maclaurin.optimized import AllocatedMaclaurin
 from rfbench.sketches.wrappers import ComplexToRealMap
 
+pytestmark = pytest.mark.medium
+
 KERNELS = {
     "polynomial": make_kernel("polynomial", 3),
     "polynomial_sphere": make_kernel("polynomial_sphere", 20, a=4),

@@ -20,6 +20,8 @@ from rfbench.tasks.kid import mmd
 from rfbench.tasks.kid import task as kid
 from rfbench.tasks.kid.embedding import Embedder
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
