@@ -14,6 +14,8 @@ import pytest
 from scipy.integrate import trapezoid
 from support import ROOT
 
+pytestmark = pytest.mark.medium
+
 HERE = Path(__file__).parent
 MEASURE = """
 import dataclasses, json, sys, time

@@ -17,6 +17,8 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.optical.device import on_device
 
+pytestmark = pytest.mark.medium
+
 LIMIT = 4.8
 
 

@@ -11,6 +11,8 @@ from rfbench.sketches import make_sketch
 from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Linear
 from rfbench.sketches.fourier.waves import Fourier, FourierMap, RealFourier
 
+pytestmark = pytest.mark.medium
+
 LIMIT = 4.5  # about 3,000 comparisons
 GAUSSIAN = make_kernel("gaussian", 3, length_scale=0.9)
 KERNELS = {

@@ -14,6 +14,8 @@ from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.sketches.products.tuples import BASES
 from rfbench.sketches.wrappers import ComplexToRealMap
 
+pytestmark = pytest.mark.medium
+
 X, Y = sets()
 P = 4
 KERNEL = make_kernel("polynomial", P, gamma=0.2, bias=0.7)

@@ -11,6 +11,8 @@ from rfbench.sketches.products.tensor_sketch import TensorSketch
 from rfbench.sketches.products.tensor_srht import different_tuples
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.mark.parametrize("law", [RADEMACHER, COMPLEX_RADEMACHER], ids=["real", "complex"])
 @pytest.mark.parametrize("p", [1, 2, 3])
