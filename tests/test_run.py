@@ -9,8 +9,11 @@ from rfbench import job
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.results import manifest
 from rfbench.results.pictures import MAPS, read_pictures
-from rfbench.results.rows import read_rows
+from rfbench.results.rows import Results, read_rows
+from rfbench.results.series import read_series
 from rfbench.sketches.wrappers import Affine
+from rfbench.tasks.base import Measure
+from rfbench.tasks.kernel_error import KernelError
 
 WORDS = ("features=64", "seeds=1")
 
@@ -36,6 +39,12 @@ def test_a_sketch_is_fitted_to_training_rows_only(rfbench, monkeypatch):
     assert X[:, 0].max() < 200
 
 
+def test_rows_have_the_sizes_of_the_parts_and_the_columns_of_the_dataset(rfbench, tmp_path):
+    assert rfbench(*WORDS, "dataset=wine", "dataset.prepare=[zero_pad]").returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    assert {(r["n_train"], r["n_test"], r["d"]) for r in read_rows(path)} == {("160", "18", "13")}
+
+
 def test_what_earlier_seeds_learned_stays_in_run_json(rfbench, tmp_path):
     for seeds in (1, 2):
         words = ("sketch=optimized_maclaurin", "kernel=gaussian", "dataset=wine", "features=64", f"seeds={seeds}")
@@ -59,6 +68,25 @@ def test_pictures_are_those_of_the_first_seed(rfbench, tmp_path):
         of = {r["seed"]: float(r["value"]) for r in rows if r["metric"] == "rel_frobenius"}
         errors[seeds] = shown == of[seeds[1]], shown == of[seeds[3]]
     assert set(errors.values()) == {(True, False)}
+
+
+def test_what_belongs_to_a_trial_is_on_disk_before_its_rows_unless_it_failed(rfbench, monkeypatch):
+    def measure(self, trial, reference):
+        trial.curve("error", np.arange(2), np.ones(2))
+        if trial.seed == 1:
+            raise ArithmeticError("too small")
+        yield Measure("rel_frobenius", 1.0)
+
+    def spy(self, rows):
+        directory = self.path.parent
+        seen.append(({point["seed"] for point in read_series(directory)}, (directory / "run.json").exists()))
+        add(self, rows)
+
+    seen, add = [], Results.add
+    monkeypatch.setattr(KernelError, "measure", measure)
+    monkeypatch.setattr(Results, "add", spy)
+    assert rfbench("features=64", "seeds=3").returncode == 1
+    assert seen == [({"0"}, True), ({"0"}, True), ({"0", "2"}, True)]
 
 
 def test_one_job_is_built_once_and_asks_git_once(rfbench, monkeypatch):

@@ -45,6 +45,11 @@ def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, 
     assert {r["kernel"] for r in rows} == {"polynomial", "polynomial(bias=0.5)"}
 
 
+def test_what_every_job_of_a_sweep_learned_is_printed(rfbench):
+    done = rfbench("-m", "sketch=rff", "dataset=digits,wine", "features=64", "seeds=1")
+    assert done.stdout.count("gaussian kernel, seed 0: length_scale") == 2
+
+
 def test_a_shared_number_of_features_is_counted_once(rfbench, tmp_path):
     assert rfbench("-m", "features=[64,128],[128,256]", "seeds=2").returncode == 0
     (summary,) = tmp_path.glob("outputs/sweep-*/summary.csv")

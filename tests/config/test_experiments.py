@@ -50,6 +50,8 @@ def test_a_size_is_overrides_and_what_was_given_goes_before():
     planned = plan(["experiment=wacker/fig4_8", "size=quick", "dataset=wine", "seeds=3"], False)
     assert not {"dataset=digits", "seeds=1"} & set(planned.words)
     assert "seeds" not in planned.notes[0]
+    planned = plan(["experiment=wacker/fig4_8", "data_dir=/here", "download=false"], False)
+    assert (planned.data_dir, planned.download) == ("/here", False)
     planned = plan(["degree=3"], False)
     assert (planned.words, planned.multirun, planned.notes) == (["degree=3"], False, [])
     with pytest.raises(InputError, match="quick, normal or full"):

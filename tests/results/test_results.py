@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 from support import ROOT
 
@@ -18,6 +19,7 @@ from rfbench.checks import InputError
 from rfbench.config.identity import digest, directories, job_hash
 from rfbench.config.schema import Root
 from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
+from rfbench.results.series import Curve, add_series, joined_series, read_series
 from rfbench.storage import replace_file
 
 CONTRACT = "dataset n_train n_test d task sketch kernel degree features seed metric value unit status message"
@@ -39,6 +41,17 @@ def test_finished_trials_are_remembered_and_failed_ones_forgotten(tmp_path):
     again.add([row(1)])
     assert [r["seed"] for r in read_rows(tmp_path / "results.csv")] == ["0", "2", "1"]
     assert Results(tmp_path, force=True).done == set()
+
+
+def test_curves_of_a_trial_replace_its_earlier_ones_and_leave_the_others(tmp_path):
+    for seed, *y in ((0, 1, 2), (1, 3, 4), (0, 5, 6)):
+        curves = (Curve(name, np.arange(2), np.array(y)) for name in ("error", "seconds"))
+        add_series(tmp_path, [point for curve in curves for point in curve.rows({"features": 8, "seed": seed})])
+    found = read_series(tmp_path)
+    kept = [[point["seed"], point["x"], point["y"]] for point in found if point["name"] == "error"]
+    assert kept == [["1", "0.0", "3.0"], ["1", "1.0", "4.0"], ["0", "0.0", "5.0"], ["0", "1.0", "6.0"]]
+    assert len(found) == 8
+    assert joined_series([tmp_path, tmp_path]) == found
 
 
 def test_commas_and_quotes_survive(tmp_path):

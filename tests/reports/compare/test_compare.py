@@ -195,7 +195,8 @@ def test_a_curve_falls_at_every_number_of_features():
     one = replace(OURS, dataset="synthetic", kernel="decomposable", sketch=claim.sketch, metric=claim.metric)
     for means, verdict in (((0.3, 0.2, 0.1), AGREE), ((0.3, 0.1, 0.2), DISAGREE)):
         curve = [replace(one, features=D, mean=mean) for D, mean in zip(("20", "40", "100"), means, strict=True)]
-        assert [found.verdict for found in check([claim], curve)] == [verdict]
+        few = replace(curve[0], mean=0.0, std=0.01, count=3)  # does not count beside a run with more seeds
+        assert [found.verdict for found in check([claim], [*curve, few])] == [verdict]
     assert [found.verdict for found in check([claim], [one])] == [NOT_COMPUTED]
     by_chance = [replace(one, features=D, mean=mean, std=0.1, count=9) for D, mean in (("20", 0.3), ("40", 0.301))]
     assert [found.verdict for found in check([claim], by_chance)] == [AGREE]

@@ -157,12 +157,15 @@ def test_sketches_of_a_sweep_share_the_exact_value(monkeypatch):
     assert len(calls) == 2
 
 
-def test_exact_values_of_other_kernels_are_others():
+def test_values_of_other_kernels_are_others():
     """They are remembered for the sketches of a sweep, on the same rows."""
     X, Y = sets()
+    subsets = set()
     for degree in (2, 3):
-        found, _, _ = run(split_of(X, Y), degree=degree, subsets=0)
+        found, _, _ = run(split_of(X, Y), degree=degree, subsets=4)
         assert found["exact_kid"] == pytest.approx(double_loop(X, Y, lambda x, y, p=degree: standard(x, y, p)))
+        subsets.add(found["block_kid"])
+    assert len(subsets) == 2
 
 
 @pytest.mark.parametrize("name", ["ctr_tensorsrht", "rademacher"])
