@@ -48,6 +48,11 @@ def test_the_engine_gets_its_options():
     assert (job.engine.block_rows, job.engine.workers) == (50, 3)
 
 
+def test_precision_and_threshold_reach_the_job_and_its_rows():
+    (job,) = jobs("dtype=float64", "dataset.prepare=[binarize]", "dataset.threshold=0.5", "sketch=rff")
+    assert (job.dtype, job.preparation.threshold, job.columns["sketch"]) == ("float64", 0.5, "rff(dtype=float64)")
+
+
 def test_every_choice_says_what_it_is():
     for group in ("dataset", "sketch", "kernel", "task", "meter", "experiment"):
         for name, about in choices(group).items():

@@ -106,6 +106,8 @@ def test_candidates_are_powers_of_two_times_the_median_distance(wine):
         found = kernel_recipe(name, 3, length_scale="validation").candidates(wine)
         np.testing.assert_allclose([kernel.length_scale for kernel in found], median * 2.0**exponents)
         assert {type(kernel) for kernel in found} == {KERNELS[name]}
+    found = kernel_recipe("decomposable", 3, length_scale="validation").candidates(wine, wine[:, :4])
+    assert {len(kernel.coupling) for kernel in found} == {4}  # as many as there are outputs
 
 
 def test_candidates_of_an_optical_bias_are_integers_above_one(wine):

@@ -98,6 +98,23 @@ def test_captions_stand_below_with_the_sketches_they_hold_for():
     assert "mean of" not in text
 
 
+def test_messages_that_differ_between_seeds_are_omitted():
+    found = metrics(
+        {"metric": m, "seed": k, "value": 1, "message": f"{m} {k % n}"}
+        for m, n in (("kl", 2), ("nmse", 1))
+        for k in (0, 1)
+    )
+    assert found["message"].tolist() == ["", "nmse 0"]
+
+
+def test_kernels_have_tables_of_their_own_and_degrees_lines_below():
+    """What sketches share is printed once for each degree, not once for all."""
+    rows = [{"kernel": k, "degree": p, "metric": "exact_kid", "value": p} for k in ("a", "b") for p in (2, 3)]
+    tables = as_text(metrics(rows)).split("\n\n")
+    assert [table.splitlines()[0].split(", ")[2] for table in tables] == ["a kernel", "b kernel"]
+    assert all(table.splitlines()[-2:] == ["degree 2: exact_kid 2", "degree 3: exact_kid 3"] for table in tables)
+
+
 def test_failed_rows_are_not_numbers():
     rows = [{"metric": "", "value": "", "status": "failed", "message": "no room"}, {"metric": "kl", "value": 1}]
     assert metrics(rows)["metric"].tolist() == ["kl"]
