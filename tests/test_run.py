@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from support import ROOT
 
 from rfbench import job
 from rfbench.datasets.base import Dataset, InMemory
@@ -89,6 +90,7 @@ def test_what_belongs_to_a_trial_is_on_disk_before_its_rows_unless_it_failed(rfb
     assert seen == [({"0"}, True), ({"0"}, True), ({"0", "2"}, True)]
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 def test_one_job_is_built_once_and_asks_git_once(rfbench, monkeypatch):
     built, asked, build, run = [], [], job.build_job, manifest.subprocess.run
     monkeypatch.setattr(job, "build_job", lambda plain: built.append(1) or build(plain))
