@@ -158,9 +158,10 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     from rfbench.reports.figures.pictures import write_pictures
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import MISSING, joined_rows, write_rows
-    from rfbench.results.series import joined_series, write_series
+    from rfbench.results.series import joined_series, of_finished, write_series
 
-    rows, points = joined_rows(directories), joined_series(directories)
+    rows = joined_rows(directories)
+    points = of_finished(joined_series(directories), rows)
     if target not in directories:
         write_rows(target / "results.csv", rows)
         if points:

@@ -79,7 +79,8 @@ def _sign(metric: str) -> float:
 def _table(part: "pd.DataFrame") -> Iterator[str]:
     """Title, a line for each sketch and number of features, captions, and what all sketches share."""
     dataset, kernel, task = part[["dataset", "kernel", "task"]].iloc[0]
-    data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} columns)"
+    columns = "columns" if part["d"].max() > 1 else "column"
+    data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} {columns})"
     several_degrees = part["degree"].nunique() > 1
     power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
     yield f"{data}, {kernel} kernel{power}, {task}, seeds: {_span(part['count'])}"

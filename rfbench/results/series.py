@@ -54,6 +54,13 @@ def joined_series(directories: Iterable[Path]) -> list[dict[str, str]]:
     return [point for points in curves.values() for point in points]
 
 
+def of_finished(points: Iterable[dict[str, str]], rows: Iterable[Row]) -> list[dict[str, str]]:
+    """The points of trials that have rows; a killed run may leave the curves of one that has none."""
+    columns = SERIES_COLUMNS[: SERIES_COLUMNS.index("name")]
+    trials = {tuple(row[column] for column in columns) for row in rows}
+    return [point for point in points if tuple(point[column] for column in columns) in trials]
+
+
 def write_series(directory: Path, rows: Iterable[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, SERIES_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")

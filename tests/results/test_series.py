@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from rfbench.results.series import Curve, add_series, joined_series
+from rfbench.results.series import SERIES_COLUMNS, Curve, add_series, joined_series, of_finished
+
+TRIAL = dict.fromkeys(SERIES_COLUMNS[:-3], "0")
 
 
 def test_a_curve_that_two_jobs_share_is_that_of_the_first(tmp_path):
@@ -15,3 +17,8 @@ def test_a_curve_that_two_jobs_share_is_that_of_the_first(tmp_path):
     points = joined_series([tmp_path / "one", tmp_path / "two"])
     found = [(point["features"], float(point["x"])) for point in points]
     assert found == [(D, x + shift) for D, shift in (("8", 0), ("16", 0), ("32", 0.25)) for x in range(3)]
+
+
+def test_curves_of_a_trial_without_rows_are_not_drawn():
+    points = [row | {"name": "error", "x": "1.0", "y": "0.5"} for row in (TRIAL, TRIAL | {"seed": "1"})]
+    assert of_finished(points, [TRIAL | {"metric": "error", "value": "0.5"}]) == points[:1]
