@@ -27,7 +27,7 @@ from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
 
 log = logging.getLogger("rfbench")
-Rows = list[dict[str, Any]]
+TrialRows = list[dict[str, Any]]
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
@@ -68,7 +68,7 @@ def fill(job: Job, directory: Path, results: Results) -> None:
             manifest.write(dataset.digest, recorder)
 
 
-def copy_finished(directory: Path, data: str) -> Rows:
+def copy_finished(directory: Path, data: str) -> TrialRows:
     """The rows that another command has computed for the same job from the same data; copies what belongs to them.
 
     A job writes results.csv last, so this reads it first: the other files hold at least as much.
@@ -97,7 +97,7 @@ def remove_empty_output(directory: Path) -> None:
         directory.parent.rmdir()
 
 
-def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Recorder) -> Iterator[Rows]:
+def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Recorder) -> Iterator[TrialRows]:
     """The rows of every trial that is not done yet, in the order of seeds."""
     # The number of features does not depend on the kernel's numbers, so a provisional kernel is enough.
     sketch, d = job.sketch(job.kernel.provisional()), dataset.X.shape[1]
@@ -115,7 +115,7 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
                 shown.update()
 
 
-def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[Rows]:
+def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[TrialRows]:
     """One split, one exact answer, and a trial for each number of features."""
     if len(dataset.y.shape) > 1 and not job.task.several_outputs:
         raise InputError(

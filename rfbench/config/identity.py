@@ -15,7 +15,7 @@ from typing import Any
 NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine", "plot", "size", "sizes")
 
 
-def digest(value: Any) -> str:
+def short_hash(value: Any) -> str:
     return hashlib.sha256(json.dumps(_same(value), sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
@@ -34,7 +34,7 @@ def job_name(config: Mapping[str, Any]) -> str:
 
 def job_hash(config: Mapping[str, Any]) -> str:
     """The hash of all values that determine the numbers."""
-    return digest({key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None})
+    return short_hash({key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None})
 
 
 def directories(configs: Iterable[Mapping[str, Any]], experiment: str | None, sweep: bool) -> tuple[Path, list[Path]]:
@@ -44,5 +44,5 @@ def directories(configs: Iterable[Mapping[str, Any]], experiment: str | None, sw
     if not (experiment or sweep):
         single = outputs / job_name(configs[0]) / hashes[0]
         return single, [single]
-    target = outputs / (experiment or f"sweep-{digest(sorted(set(hashes)))}")
+    target = outputs / (experiment or f"sweep-{short_hash(sorted(set(hashes)))}")
     return target, [target / "jobs" / name for name in hashes]

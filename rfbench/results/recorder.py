@@ -1,7 +1,7 @@
 """What a job learns, shows and measures beside its numbers, until it is on disk with the rows of its trial."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,8 @@ class Recorder:
     def curve(self, columns: Mapping[str, Any], curve: Curve) -> None:
         self.points.extend(curve.rows(columns))
 
-    @contextmanager
-    def metered(self, meter: Meter, key: tuple[int, int, str]) -> Iterator[Reading]:
-        with self.readings.taken(meter, key) as reading:
-            yield reading
+    def metered(self, meter: Meter, key: tuple[int, int, str]) -> AbstractContextManager[Reading]:
+        return self.readings.taken(meter, key)
 
     def keep(self, directory: Path) -> None:
         """Write what came since the last call; a trial's row says that all of it is there, so this comes first."""

@@ -16,7 +16,7 @@ import pytest
 from support import ROOT
 
 from rfbench.checks import InputError
-from rfbench.config.identity import digest, directories, job_hash
+from rfbench.config.identity import directories, job_hash, short_hash
 from rfbench.config.schema import Root
 from rfbench.results.rows import COLUMNS, Results, only_writer, read_rows
 from rfbench.results.series import Curve, add_series, joined_series, read_series
@@ -109,7 +109,7 @@ def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypa
         assert (job_hash(config | {key: "other"}) == here) == (key in free), key
     single, places = directories([config], None, False)
     assert places == [single] == [tmp_path / "outputs" / "dataset-sketch-task" / here]
-    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    assert short_hash({"a": 1, "b": 2}) == short_hash({"b": 2, "a": 1})
 
 
 def test_jobs_lie_below_the_joined_table_whatever_their_order(tmp_path, monkeypatch):
