@@ -8,7 +8,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick clean
+.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick beyond clean
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,7 +56,8 @@ PAPER ?= normal
 TRUTH ?=
 # The thesis repeats results of Ohana et al.; they run once.
 SAME = wacker/fig6_2 wacker/fig6_3 wacker/table6_1
-EXPERIMENTS = $(filter-out $(SAME),$(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml)))
+ALL = $(filter-out $(SAME),$(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml)))
+EXPERIMENTS = $(filter-out beyond/%,$(ALL))
 # Jobs run side by side, except those that measure time.
 LAUNCHER ?= joblib
 TIMED = wacker/fig4_6 ohana/fig3 brault/fig2 brault/fig5
@@ -67,6 +68,9 @@ fig-%: $(READY)  ## a figure of a paper, such as fig-wacker-4.8 (PAPER=full for 
 table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 	$(VENV)/bin/rfbench experiment=$(firstword $(subst -, ,$*))/table$(subst .,_,$(lastword $(subst -, ,$*))) size=$(PAPER) $(ARGS)
 
+beyond-%: $(READY)  ## an experiment that no paper has, such as beyond-NAME for conf/experiment/beyond/NAME.yaml
+	$(VENV)/bin/rfbench experiment=beyond/$* size=$(PAPER) $(ARGS)
+
 paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers beside the published ones
 	@failed=; for name in $(EXPERIMENTS); do \
 	  case " $(TIMED) " in *" $$name "*) how=basic;; *) how=$(LAUNCHER);; esac; echo "== $$name"; \
@@ -74,6 +78,9 @@ paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers b
 	done; \
 	$(VENV)/bin/rfbench compare $(if $(TRUTH),--truth $(TRUTH)) || failed="$$failed compare"; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
+
+beyond: EXPERIMENTS = $(filter beyond/%,$(ALL))
+beyond: paper  ## every experiment that no paper has
 
 paper-quick: PAPER = quick
 paper-quick: LAUNCHER = basic
