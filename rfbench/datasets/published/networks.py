@@ -24,6 +24,7 @@ class Layer(NamedTuple):
     module: str  # its output is the features
     side: int  # of the images in pixels; smaller ones are enlarged
     columns: int
+    enlarge: str = "bicubic"
 
 
 NETWORKS = {
@@ -45,14 +46,14 @@ NETWORKS = {
         "pool5": Layer("features.30", 32, 512),
         "final": Layer("features", 224, 25_088),
     },
-    "inception_v3": {"final": Layer("avgpool", 299, 2048)},
+    "inception": {"final": Layer("pool", 299, 2048, "bilinear")},  # of the Fréchet and Kernel Inception Distances
     "efficientnet_lite0": {"final": Layer("_avg_pooling", 128, 1280)},
 }
 DATASETS = {
     "resnet34": "cifar10_resnet34",
     "alexnet": "cifar10_alexnet",
     "vgg16": "cifar10_vgg16",
-    "inception_v3": "cifar10_inception",
+    "inception": "cifar10_inception",
     "efficientnet_lite0": "cifar10_efficientnet",  # also a published dataset
 }
 MODELS = {name: model for model, name in DATASETS.items()}

