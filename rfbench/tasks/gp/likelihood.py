@@ -6,6 +6,7 @@
 [Rasmussen & Williams 2006, Eq. 5.8 and 5.9], θ the logarithms of length scale, σ² and σₙ².
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,17 +40,24 @@ def maximize(kernel: Scaled, X: Array, y: Array, given: Given) -> Hyperparameter
     for scale in STARTS if given[0] is None else STARTS[:1]:
         guess = (scale * median, variance, 0.1 * variance)
         theta = np.log([g if value is None else value for g, value in zip(guess, given, strict=True)])
-
-        def loss(changed: Array, theta: Array = theta) -> tuple[float, Array]:
-            theta[free] = changed
-            value, gradient = negative_log_marginal(kernel, X, y, theta)
-            return value, gradient[free]
-
-        bounds = [(start - RANGE, start + RANGE) for start in theta[free]]
-        found = minimize(loss, theta[free], jac=True, method="L-BFGS-B", bounds=bounds)
-        theta[free] = found.x
-        best = min(best, (float(found.fun), theta), key=lambda one: one[0])
+        found = descend(lambda theta: negative_log_marginal(kernel, X, y, theta), theta, free)
+        best = min(best, found, key=lambda one: one[0])
     return Hyperparameters(*np.exp(best[1]).tolist())
+
+
+def descend(loss: Callable[[Array], tuple[float, Array]], theta: Array, free: Sequence[int]) -> tuple[float, Array]:
+    """A minimum of the loss over the free entries of θ, from the values they have, and where it is."""
+    theta = theta.copy()
+
+    def part(changed: Array) -> tuple[float, Array]:
+        theta[free] = changed
+        value, gradient = loss(theta)
+        return value, gradient[free]
+
+    bounds = [(start - RANGE, start + RANGE) for start in theta[free]]
+    found = minimize(part, theta[free], jac=True, method="L-BFGS-B", bounds=bounds)
+    theta[free] = found.x
+    return float(found.fun), theta
 
 
 def negative_log_marginal(kernel: Scaled, X: Array, y: Array, theta: Array) -> tuple[float, Array]:

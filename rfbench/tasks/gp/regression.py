@@ -25,7 +25,8 @@ from rfbench.sketches import Sketch
 from rfbench.storage import cached
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
-from rfbench.tasks.gp.likelihood import Given, Hyperparameters, maximize
+from rfbench.tasks.gp.feature_likelihood import maximize_streamed
+from rfbench.tasks.gp.likelihood import Hyperparameters, maximize
 from rfbench.tasks.gp.posterior import Model, Posterior
 from rfbench.tasks.gp.process import ExactProcess, GaussianProcess, exact_process
 from rfbench.tasks.gp.statistics import Groups
@@ -33,6 +34,9 @@ from rfbench.tasks.rows import Centred, Held, new_rows
 from rfbench.tasks.scores import RegressionScores, negative_log_likelihood
 
 GRID = 2.0 ** np.arange(-15, 16)  # noise variances, over the variance of the labels
+LIKELIHOOD_FEATURES = 1024
+LIKELIHOODS = ("exact", "features")
+ISOTROPIC = ("gaussian", "matern", "laplacian")  # whose features of any length scale are those of scaled rows
 WORDS = {"noise": ("auto", "likelihood"), "signal": ("label_variance", "likelihood")}
 
 
@@ -42,6 +46,7 @@ class GPR(GaussianProcess):
 
     name = "gpr"
     noise: float | str = "auto"
+    likelihood: str = "exact"  # of which process it is the largest
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,6 +54,7 @@ class GPR(GaussianProcess):
             value = getattr(self, key)
             good = value in words or (not isinstance(value, str) and 0 < value < np.inf)
             require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
+        require(self.likelihood in LIKELIHOODS, "task.likelihood", " or ".join(LIKELIHOODS), self.likelihood)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         unsuited = of_one_output(self.name, recipe)
@@ -58,18 +64,16 @@ class GPR(GaussianProcess):
             baseline_name(recipe.provisional(), "task.noise")  # or a word on what to do
         if "likelihood" in (self.noise, self.signal) and not issubclass(recipe.cls, Scaled):
             return f"task.noise and task.signal by likelihood need a kernel with a length scale, not '{recipe.name}'"
+        if self.likelihood == "features" and recipe.name not in ISOTROPIC:
+            return f"task.likelihood=features needs kernel={', '.join(ISOTROPIC)}, not '{recipe.name}'"
         return None
 
     def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
         if not recipe.by_likelihood:
             return super().fit(recipe, train, seed, engine)
-        X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         kernel = recipe.provisional()
         assert isinstance(kernel, Scaled)
-        if np.issubdtype(y.dtype, np.integer):
-            raise InputError("kernel.length_scale=likelihood needs numbers to predict, and these labels are classes")
-        y = y - y.mean()
-        found = most_likely(kernel, X, y, (None, self._signal(np.mean(y**2)), given(self.noise)))
+        found = self._most_likely(kernel, None, train, seed, engine)
         return replace(kernel, length_scale=found.length_scale)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactProcess:
@@ -78,8 +82,7 @@ class GPR(GaussianProcess):
         signal, noise = self._signal(variance), given(self.noise)
         if "likelihood" in (self.signal, self.noise):
             assert isinstance(kernel, Scaled)
-            X, y = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-            found = most_likely(kernel, X, y - shift, (kernel.length_scale, signal, noise))
+            found = self._most_likely(kernel, kernel.length_scale, split.train, seed, engine)
             signal, noise = found.signal, found.noise if self.noise == "likelihood" else noise
         assert signal is not None
         X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpr", "train"))
@@ -96,6 +99,27 @@ class GPR(GaussianProcess):
         model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
         chosen = Measure("noise_variance", noise)
         return exact_process(kernel, [Held(X, y)], X_test, model, np.array([shift]), chosen, engine)
+
+    def _most_likely(
+        self, kernel: Scaled, length_scale: float | None, train: Prepared, seed: int, engine: Engine
+    ) -> Hyperparameters:
+        """The hyperparameters of largest marginal likelihood; without a length scale it is one of them."""
+        labels = label_moments(train)
+        shift, signal = float(labels.mean), self._signal(labels.squares / labels.n)
+        known = length_scale, signal, given(self.noise)
+        X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        y = y - shift
+        (found,) = cached("likelihood", (kernel, X, y, known), lambda: (np.array(maximize(kernel, X, y, known)),))
+        if self.likelihood == "features":
+            unit, limits = replace(kernel, length_scale=1.0), (LIKELIHOOD_FEATURES, LIKELIHOOD_FEATURES)
+            draw = baseline(unit, X.shape[1], seed, np.float64, "task.likelihood", limits)
+            start, rows = Hyperparameters(*found.tolist()), Centred(train, shift)
+            (found,) = cached(
+                "likelihood",
+                (draw.sketch, draw.D, seed, start, known, X, y, shift, labels.squares, labels.n),
+                lambda: (np.array(maximize_streamed(draw, rows, start, known, engine)),),
+            )
+        return Hyperparameters(*found.tolist())
 
     def _signal(self, variance: float) -> float | None:
         return float(variance) if self.signal == "label_variance" else given(self.signal)
@@ -116,12 +140,6 @@ class GPR(GaussianProcess):
 def given(value: float | str) -> float | None:
     """The number, or None for a word."""
     return None if isinstance(value, str) else float(value)
-
-
-def most_likely(kernel: Scaled, X: Array, y: Array, known: Given) -> Hyperparameters:
-    """Maximise the marginal likelihood, or read the maximum from the cache."""
-    (found,) = cached("likelihood", (kernel, X, y, known), lambda: (np.array(maximize(kernel, X, y, known)),))
-    return Hyperparameters(*found.tolist())
 
 
 def label_moments(train: Prepared) -> Moments:
