@@ -36,10 +36,19 @@ def draw_maps(pictures: Mapping[PictureKey, Array]) -> "Figure":
 
 
 def _draw(ax: "Axes", key: PictureKey, picture: Array, exact: Array) -> None:
-    """On the scale of the exact matrix, so that equal values have equal colours."""
-    ax.imshow(picture, vmin=exact.min(), vmax=exact.max(), cmap="viridis", interpolation="nearest")
+    """On the logarithmic scale of the exact matrix; estimates that are not positive stay white."""
+    from matplotlib.colors import LogNorm
+
+    shown = ax.imshow(
+        np.where(picture > 0, picture, np.nan),
+        norm=LogNorm(exact.min(), exact.max()),
+        cmap="viridis",
+        interpolation="nearest",
+    )
     ax.set_xticks([])
     ax.set_yticks([])
     ax.grid(visible=False)
     title = f"{key.sketch}\nD = {key.features}, error {key.error:.2g}" if key.features else "exact"
     ax.set_title(title, fontsize="small")
+    if not key.features:
+        ax.figure.colorbar(shown, ax=ax, location="left", shrink=0.8)
