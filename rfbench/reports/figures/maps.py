@@ -30,7 +30,7 @@ def draw_maps(pictures: Mapping[PictureKey, Array]) -> "Figure":
             else:
                 ax.set_axis_off()
         row[0].set_ylabel(dataset)
-        row[-1].hist(np.log(exact).ravel(), bins=40, color="#7F7F7F")
+        row[-1].hist(np.log(exact[exact > 0]), bins=40, color="#7F7F7F")
         row[-1].set_title("exponents", fontsize="small")
     return figure
 
@@ -41,7 +41,7 @@ def _draw(ax: "Axes", key: PictureKey, picture: Array, exact: Array) -> None:
 
     shown = ax.imshow(
         np.where(picture > 0, picture, np.nan),
-        norm=LogNorm(exact.min(), exact.max()),
+        norm=LogNorm(exact[exact > 0].min(), exact.max()),
         cmap="viridis",
         interpolation="nearest",
     )

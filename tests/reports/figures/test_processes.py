@@ -93,11 +93,14 @@ def test_maps_are_on_the_scale_of_the_exact_one(tmp_path):
     from rfbench.reports.figures.maps import draw_maps
 
     exact, rough = np.arange(1.0, 10).reshape(3, 3), np.full((3, 3), 20.0)
+    rough[0, 0] = -100  # has no logarithm
     pictures = {PictureKey(MAPS, "made", "favor", D, 0.5): rough + D for D in (64, 32)}
     figure = draw_maps(pictures | {PictureKey(MAPS, "made", "exact", 0, 0.0): exact})
-    first, second, histogram = figure.axes
+    first, second, histogram, colours = figure.axes
     np.testing.assert_array_equal(first.images[0].get_array(), exact)
-    np.testing.assert_array_equal(second.images[0].get_array(), rough + 64)  # the most features
+    shown = np.ma.filled(second.images[0].get_array(), np.nan)
+    np.testing.assert_array_equal(shown, np.where(rough > 0, rough + 64, np.nan))  # the most features
+    assert colours.get_yscale() == "log"
     assert second.images[0].get_clim() == first.images[0].get_clim() == (1, 9)
     assert sum(bar.get_height() for bar in histogram.patches) == 9
 
