@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rfbench.checks import InputError
+from rfbench.progress import say
 
 if TYPE_CHECKING:
     from rfbench.config.experiments import Plan
@@ -132,7 +133,7 @@ def run_one(config: Any) -> None:
     number = hydra.job.num if sweep else 0
     job = BUILT.get(number) or build_job(plain_config(config))  # a worker of joblib has built none
     if sweep:
-        print(f"[{number + 1}] {' '.join(hydra.overrides.task)}", flush=True)
+        say(f"[{number + 1}] {' '.join(hydra.overrides.task)}")
     log = logging.getLogger("rfbench")
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
@@ -166,7 +167,7 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         write_rows(target / "results.csv", rows)
         if points:
             write_series(target, points)
-    print(write_report(target, rows, points, plot, notes))
+    say(write_report(target, rows, points, plot, notes))
     write_pictures(target, directories)
     learned = dict.fromkeys(line for directory in directories for line in learned_lines(directory))
     empty = dict.fromkeys(
@@ -174,10 +175,10 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     )
     for lines in (notes, learned, empty):
         if lines:
-            print("", *lines, sep="\n")
+            say("\n".join(["", *lines]))
     failed = [row for row in rows if row["status"] == "failed"]
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))
-    print(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
+    say(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
     return 1 if failed else 0

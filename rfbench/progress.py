@@ -1,5 +1,7 @@
-"""Bars for long work, on a terminal only."""
+"""What a user sees while work goes on: lines, and bars on a terminal."""
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,3 +22,11 @@ def with_progress(blocks: Iterable[tuple[Any, Any]], shown: "tqdm[Any]") -> Iter
     for X, y in blocks:
         yield X, y
         shown.update(len(X))
+
+
+def say(text: str) -> None:
+    """Print a line.  Once the reader, such as head, has seen enough, the work continues without output."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

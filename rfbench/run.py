@@ -36,6 +36,8 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
         results = Results(directory, bool(job.config["force"]))
         try:
             fill(job, directory, results)
+            if results.stale:  # nothing was left to compute
+                results.add(())
         except Exception as error:
             if isinstance(error, InputError) and not keep_going:
                 if not results.path.exists():

@@ -1,8 +1,11 @@
 """Sweeps: their jobs are joined, told apart, and have the same numbers side by side."""
 
 import csv
+import subprocess
+import sys
 
 import numpy as np
+import pytest
 from support.answers import one_line
 
 from rfbench.results.rows import only_writer, read_rows
@@ -32,6 +35,36 @@ def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path
     }
     assert (joined.parent / "figure.png").exists()
     one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
+
+
+def test_a_failure_is_forgotten_once_nothing_is_missing(rfbench, tmp_path):
+    """Data that were out of reach for one start of a finished command are back."""
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).standard_normal((40, 5)))
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench("data", "add", "rows.npy", "--name", "mine", "--task", "regression", env=env).returncode == 0
+    sweep = ("-m", "dataset=mine", "sketch=rff,orf", "features=16", "seeds=1")
+    first = rfbench(*sweep, env=env)
+    assert first.returncode == 0, first.stderr
+    (stored,) = (tmp_path / "cache").rglob("X.npy")
+    stored.rename(tmp_path / "away.npy")
+    assert rfbench(*sweep, env=env).returncode != 0
+    (tmp_path / "away.npy").rename(stored)
+    again = rfbench(*sweep, env=env)
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+    assert "failed" not in next(tmp_path.glob("outputs/sweep-*/results.csv")).read_text()
+
+
+@pytest.mark.medium
+def test_a_sweep_goes_on_when_its_reader_has_seen_enough(tmp_path):
+    words = [sys.executable, "-m", "rfbench", "-m", "dataset=wine", "sketch=rff,orf,sorf", "features=16", "seeds=1"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait() == 0, errors
+    assert errors == ""
+    (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
+    assert {row["sketch"] for row in read_rows(joined)} == {"rff", "orf", "sorf"}
 
 
 def test_jobs_of_a_sweep_that_differ_in_an_option_have_different_names(rfbench, tmp_path):

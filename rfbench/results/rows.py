@@ -63,6 +63,7 @@ class Results:
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
         self.rows: list[Row] = [*finished_rows(self.path)]
+        self.stale = len(read_rows(self.path)) > len(self.rows)  # the file has failed rows of an earlier start
         self.done = set() if force else {trial_key(row) for row in self.rows}
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -70,6 +71,7 @@ class Results:
         again = {trial_key(row) for row in rows}
         self.rows = [row for row in self.rows if trial_key(row) not in again] + list(rows)
         write_rows(self.path, self.rows)
+        self.stale = False
 
 
 def trial_key(row: Row) -> tuple[str, str]:
