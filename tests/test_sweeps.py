@@ -22,19 +22,19 @@ def test_a_sweep_joins_its_jobs_and_goes_on_after_a_failed_one(rfbench, tmp_path
     np.save(stored, spoiled)
     done = rfbench("-m", "dataset=digits,fine", "sketch=rademacher,tensorsrht", "features=64", "seeds=2", env=env)
     assert done.returncode == 1
-    assert "row 4, column 2" in done.stderr
+    assert "are damaged (checksum mismatch); add the file again: rfbench data add FILE --name fine" in done.stderr
     assert "Traceback" not in done.stderr
     (joined,) = tmp_path.glob("outputs/sweep-*/results.csv")
     rows = read_rows(joined)
     failed = [r for r in rows if r["status"] == "failed"]
     assert {r["dataset"] for r in failed} == {"fine"}
-    assert all(r["value"] == "" and "nan" in r["message"] for r in failed)
+    assert all(r["value"] == "" and "damaged" in r["message"] for r in failed)
     assert {(r["dataset"], r["sketch"]) for r in rows if r["status"] == "ok"} == {
         ("digits", "rademacher"),
         ("digits", "tensorsrht"),
     }
     assert (joined.parent / "figure.png").exists()
-    one_line(rfbench("dataset=fine", env=env), "row 4, column 2")
+    one_line(rfbench("dataset=fine", env=env), "damaged")
 
 
 def test_a_failure_is_forgotten_once_nothing_is_missing(rfbench, tmp_path):

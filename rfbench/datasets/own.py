@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from rfbench.datasets.formats.binary import checked, read_npy, read_npz
 from rfbench.datasets.formats.files import opened
 from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block, read_table
 from rfbench.datasets.published.readers import libsvm_parts
-from rfbench.datasets.store import open_arrays, write_rows, write_targets
+from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
 
 MAX_CLASSES = 20  # integers with more different values are a regression target
@@ -29,13 +30,14 @@ def recipe(name: str) -> Path:
 def load_own(config: Mapping[str, Any]) -> Dataset:
     """The dataset of a config file that `add` wrote."""
     name, directory = config["name"], Path(config["file"])
-    meta = directory / "meta.json"
-    if not meta.is_file() or json.loads(meta.read_text())["sha256"] != config.get("sha256"):
-        raise InputError(
-            f"dataset '{name}': the arrays that 'rfbench data add' wrote to {directory} are missing or changed; "
-            f"delete {recipe(name)} and add the file again"
-        )
-    return open_arrays(name, directory)
+    remedy = f"add the file again: rfbench data add FILE --name {name}"
+    try:
+        data, meta = open_arrays(name, directory), json.loads((directory / "meta.json").read_text())
+    except DamagedError as error:
+        raise InputError(f"{error}; {remedy}") from None
+    if meta.get("sha256") != config.get("sha256"):
+        raise InputError(f"dataset '{name}': the arrays in {directory} belong to another file; {remedy}")
+    return data
 
 
 def names() -> list[str]:
@@ -64,10 +66,13 @@ def add(file: Path, name: str, target: str | None, task: str | None, test: Path 
         raise InputError(
             f"'{name}' already exists with different content; choose another --name or delete {yaml} first"
         )
-    if not directory.is_dir():
+    try:
+        data = open_arrays(name, directory)
+    except DamagedError:  # or not there yet
+        shutil.rmtree(directory, ignore_errors=True)
         with atomic_dir(directory) as part:
             _convert(part, files, target, task, sums[0])
-    data = open_arrays(name, directory)
+        data = open_arrays(name, directory)
     n, d = data.X.shape
     what = f"{data.classes} classes" if data.classes else "regression"
     # A JSON string is a YAML string, whatever characters the path has.

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, OnDisk
 from rfbench.datasets.formats.tables import Block
 from rfbench.progress import bar, with_progress
-from rfbench.storage import checksum
+from rfbench.storage import checksum, replace_file
 
+FILES = ("X.npy", "y.npy")
 READ_ROWS = 10_000  # at once, where all rows are checked
+
+
+class DamagedError(InputError):
+    """Arrays in the cache that are not those that were written."""
 
 
 def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[int, int], Array]:
@@ -57,21 +63,37 @@ def write_targets(directory: Path, y: Array, *, classification: bool, **meta: ob
         values, codes = np.unique(y, return_inverse=True)
         classes, y = len(values), codes.astype(np.int64)
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
-    meta |= {"classes": classes, "digest": data_digest(directory / "X.npy", directory / "y.npy")}
+    meta |= {"classes": classes, "digest": data_digest(directory), "stamps": stamps(directory)}
     (directory / "meta.json").write_text(json.dumps(meta))
     return classes
 
 
-def data_digest(*files: Path) -> str:
-    """Digest of the contents of files; run.json keeps it to tell when the data of a job have changed."""
-    return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()[:12]
+def data_digest(directory: Path) -> str:
+    """Digest of the arrays; run.json keeps it to tell when the data of a job have changed."""
+    return hashlib.sha256("".join(checksum(directory / file) for file in FILES).encode()).hexdigest()[:12]
+
+
+def stamps(directory: Path) -> list[list[int]]:
+    """Size and time of the last change of the arrays."""
+    return [[(stat := (directory / file).stat()).st_size, stat.st_mtime_ns] for file in FILES]
 
 
 def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
-    """The dataset in a directory."""
-    meta = json.loads((directory / "meta.json").read_text())
-    X, y = OnDisk(directory / "X.npy"), OnDisk(directory / "y.npy")
-    return Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
+    """The dataset in a directory; its checksum is verified unless the files are as they were when it last was."""
+    try:
+        meta = json.loads((directory / "meta.json").read_text())
+        X, y = (OnDisk(directory / file) for file in FILES)
+        dataset = Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
+        if (now := stamps(directory)) != meta.get("stamps"):
+            if data_digest(directory) != dataset.digest:
+                raise ValueError("checksum mismatch")
+            with suppress(InputError):  # a cache that cannot be written is verified again
+                replace_file(directory / "meta.json", json.dumps(meta | {"stamps": now}))
+        return dataset
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DamagedError(
+            f"dataset '{name}': its arrays in {directory} are damaged ({' '.join(str(error).split())})"
+        ) from None
 
 
 def fingerprint(dataset: Dataset) -> str:

@@ -78,6 +78,10 @@ class FeatureMap(ABC):
         """k̂ of row i with row i, (n, 1), or the entries of its p × p matrix, (n, p²)."""
         return np.einsum("pf,pf->p", Phi, Psi.conj())[:, None]
 
+    def with_scale_slope(self, X: Array) -> tuple[Array, Array]:
+        """Φ(x), and d/dt Φ(x e⁻ᵗ) at t = 0: its derivative by the logarithm of a length scale."""
+        raise TypeError(f"{type(self).__name__} has no slope")
+
     def nearest(self, X: Array) -> NDArray[np.int64]:
         """The expert of every row."""
         raise TypeError(f"{type(self).__name__} has no experts")

@@ -147,8 +147,8 @@ def test_missing_or_changed_arrays_are_noticed(tmp_path, cache):
     write(tmp_path / "own.csv", "bare")
     add(tmp_path / "own.csv", "--name", "mine")
     config = yaml.safe_load(own.recipe("mine").read_text())
-    for changed in ({"sha256": "0"}, {"file": str(tmp_path)}):
-        with pytest.raises(InputError, match="missing or changed"):
+    for changed, words in (({"sha256": "0"}, "belong to another file"), ({"file": str(tmp_path)}, "are damaged")):
+        with pytest.raises(InputError, match=f"{words}.*; add the file again: rfbench data add FILE --name mine"):
             load({**config, **changed}, data_dir=None, download=False)
     assert json.loads((cache / "own").glob("mine-*/meta.json").__next__().read_text())["sha256"] == config["sha256"]
 

@@ -1,5 +1,6 @@
 """Converted datasets: complete or absent, converted again when the files change, with a digest of all they hold."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from support.answers import one_line
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
+from rfbench.datasets.commands import main
+from rfbench.datasets.own import load_named
 from rfbench.datasets.store import open_arrays, write_rows, write_targets
-from rfbench.storage import atomic_dir
+from rfbench.storage import atomic_dir, checksum
 
 
 @pytest.fixture
@@ -107,3 +110,62 @@ def test_a_cache_that_cannot_be_written_is_one_line(yacht, tmp_path, monkeypatch
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="set RFBENCH_CACHE"):
         load({"name": "yacht"}, data_dir=str(yacht), download=False)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "a flipped bit": lambda directory: flip(directory / "X.npy"),
+    "a flipped bit of a label": lambda directory: flip(directory / "y.npy"),
+    "fewer rows": lambda directory: np.save(directory / "X.npy", np.load(directory / "X.npy")[:-1]),
+    "truncated": lambda directory: os.truncate(directory / "X.npy", 200),
+    "empty": lambda directory: os.truncate(directory / "y.npy", 0),
+    "missing": lambda directory: (directory / "X.npy").unlink(),
+    "no facts": lambda directory: (directory / "meta.json").unlink(),
+    "broken facts": lambda directory: (directory / "meta.json").write_text('{"classes": nu'),
+    "other facts": lambda directory: (directory / "meta.json").write_text("[]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_arrays_of_a_published_dataset_are_converted_again(damage, yacht, cache, capsys):
+    def rows():
+        data = load({"name": "yacht"}, data_dir=str(yacht), download=False)
+        return data.digest, data.X.read(0, 308).tobytes(), data.y.read(0, 308).tobytes()
+
+    whole = rows()
+    (directory,) = (cache / "arrays").glob("yacht-*")
+    DAMAGES[damage](directory)
+    assert rows() == whole
+    assert "are damaged" in capsys.readouterr().err
+    assert rows() == whole
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_arrays_of_an_own_file_are_noticed_and_added_again(damage, cache, tmp_path, capsys):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((30, 4)))
+    words = ["add", str(tmp_path / "rows.npy"), "--name", "mine"]
+    assert main(words) == 0
+    (directory,) = (cache / "own").glob("mine-*")
+    DAMAGES[damage](directory)
+    assert main(["check", "mine"]) == 1
+    assert "BAD" in capsys.readouterr().out
+    assert main(words) == 0
+    assert main(["check", "mine"]) == 0
+
+
+def test_arrays_are_verified_again_only_where_their_time_has_changed(cache, tmp_path, monkeypatch):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((30, 4)))
+    main(["add", str(tmp_path / "rows.npy"), "--name", "mine"])
+    (directory,) = (cache / "own").glob("mine-*")
+    os.utime(directory / "X.npy")
+    passes = []
+    monkeypatch.setattr("rfbench.datasets.store.checksum", lambda path: passes.append(path) or checksum(path))
+    for _ in range(3):
+        load_named("mine")
+    assert len(passes) == 2  # both files, once

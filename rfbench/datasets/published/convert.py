@@ -1,6 +1,7 @@
 """Published files → arrays in the cache, converted once for each version of the files."""
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.formats.files import find
 from rfbench.datasets.published.catalogue import CATALOGUE
-from rfbench.datasets.store import open_arrays, write_rows, write_targets
+from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir, cache_dir, digest
 
 # Part of the name of every conversion: increase it when a reader changes its result.
@@ -45,8 +46,13 @@ def converted(name: str, files: Sequence[Path]) -> Dataset:
         print(f"rfbench: {name}: {missing} training files are missing; using {rows} training rows", file=sys.stderr)
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     directory = cache_dir() / "arrays" / f"{name}-{digest(VERSION, facts)[:12]}"
-    if not directory.is_dir():
-        convert(name, files, directory)
+    if directory.is_dir():
+        try:
+            return open_arrays(name, directory, entry.scale)
+        except DamagedError as error:
+            print(f"rfbench: {error}; converting {files[0].parent} again", file=sys.stderr)
+            shutil.rmtree(directory)
+    convert(name, files, directory)
     return open_arrays(name, directory, entry.scale)
 
 

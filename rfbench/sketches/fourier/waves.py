@@ -106,8 +106,7 @@ class RealFourierMap(FourierMap):
     def write(self, X: Array, out: Array) -> None:
         self.waves(X, *np.split(out, 2, axis=1))
 
-    def with_slope(self, X: Array) -> tuple[Array, Array]:
-        """Φ(x), and d/dt Φ(x e⁻ᵗ) at t = 0: its derivative by the logarithm of the length scale."""
+    def with_scale_slope(self, X: Array) -> tuple[Array, Array]:
         Phi, angles = self(X), self.base(X)
         cosines, sines = np.split(Phi, 2, axis=1)
         return Phi, np.concatenate((angles * sines, -angles * cosines), axis=1)

@@ -11,7 +11,7 @@ x/l, and a pass sums G, r and their derivatives G', r' by log l.  With a = Aâ»Â
 """
 
 from functools import partial
-from typing import Self, cast
+from typing import Self
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
@@ -21,7 +21,6 @@ from rfbench.arrays import Array, diagonal
 from rfbench.engines import Engine, Rows
 from rfbench.linalg.gram import Drawn, block_rows
 from rfbench.linalg.tiles import mirror, tiles
-from rfbench.sketches.fourier.waves import RealFourierMap
 from rfbench.tasks.gp.likelihood import Given, Hyperparameters, descend
 
 
@@ -35,8 +34,8 @@ class SlopeSums:
         self.r, self.r_slope = np.zeros((2, D))
 
     def add(self, X: Array, y: Array, engine: Engine) -> None:
-        features = cast(RealFourierMap, self.draw.features)
-        Phi, slope = features.with_slope(X / features.dtype.type(self.length_scale))
+        features = self.draw.features
+        Phi, slope = features.with_scale_slope(X / features.dtype.type(self.length_scale))
 
         def add(ij: tuple[slice, slice]) -> None:
             i, j = ij
