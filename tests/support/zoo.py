@@ -24,6 +24,7 @@ HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
 CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
+CASES |= {name: Case("polynomial") for name in ("mixed_weights", "circle_weights")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = ("rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf")
