@@ -5,8 +5,8 @@
     circle    w = e^{iθ} with θ uniform, or on the k-th roots of 1     κ = 1       [ibid., 3.5.2, example (3)]       (3)
 
 (1) and (2) have t = (2q − 1)², so q = 1 and 0 are real weights up to a constant factor and q = ½ complex ones.  (3) has
-t = 0 for every k > 2, and so the variance of {1, −1, i, −i}, which are the fourth roots.  Hadamard bases take weights of
-modulus 1 only: then the rows of a block have the exact inner product as their sum (Theorem 3.5.9).
+t = 0 for every k > 2, and so the variance of {1, −1, i, −i}, which are the fourth roots.  Hadamard bases need weights
+of modulus 1: then the mean over the rows of a block is the exact inner product (Theorem 3.5.9).
 """
 
 from dataclasses import dataclass, replace
