@@ -25,6 +25,7 @@ HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
 CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
 CASES |= {name: Case("polynomial") for name in ("mixed_weights", "circle_weights")}
+CASES |= {f"{variant}hamid_tensorsrht": Case("polynomial") for variant in ("", "complex_", "ctr_")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") for variant in ("", "complex_", "phase_"))

@@ -17,6 +17,7 @@ FAMILIES = {
     "tensorsrht": "#D55E00",
     "stacked_tensorsrht": "#009E73",
     "ahle_tensorsrht": "#56B4E9",
+    "hamid_tensorsrht": "#AA4499",
     "mixed_weights": "#44AA99",
     "circle_weights": "#DDCC77",
     "tensorsketch": "#CC79A7",
