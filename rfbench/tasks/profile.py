@@ -2,9 +2,9 @@
 
 The pairs are (0, τu), or rows of length 1 at the distance τ, or rows of length τ at a fixed angle, in a random plane of
 the data's space [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  Along signs, all entries are ±1/√d and a share τ of them has
-opposite signs in x and y: ⟨x, y⟩ = 1 − 2τ, and Σ xᵢ²yᵢ² = 1/d decides between real and complex weights [ibid., Eq. 3.20].
-An estimate with many features is close to its mean.  Options add the kernel's Maclaurin series up to each degree, and
-the density of the distances of test rows [ibid., Fig. 5.6].
+opposite signs in x and y: ⟨x, y⟩ = 1 − 2τ, and its square against Σ xᵢ²yᵢ² = 1/d decides for complex or real weights
+[ibid., Eq. 3.20].  An estimate with many features is close to its mean.  Options add the kernel's Maclaurin series up
+to each degree, and the density of the distances of test rows [ibid., Fig. 5.6].
 """
 
 from collections.abc import Iterator
