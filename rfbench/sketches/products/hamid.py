@@ -11,7 +11,6 @@ the variance does, and so does not matter for the error.  The variance is not kn
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,30 +18,17 @@ import numpy as np
 
 from rfbench.arrays import Array, padded
 from rfbench.blocks import scratch
-from rfbench.checks import require
 from rfbench.kernels.polynomial import AffinePower
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.family import POWERS, Family
-from rfbench.sketches.products.product import multiplied
+from rfbench.sketches.products.product import PowerSketch, multiplied
 from rfbench.sketches.products.tensor_srht import TensorSRHTMap
-from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER, Law
+from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 from rfbench.sketches.wrappers import ComplexToReal, affine
 
 
-@dataclass(frozen=True)
-class HamidTensorSRHT(Sketch):
+class HamidTensorSRHT(PowerSketch):
     """Estimates ⟨x, y⟩ᵖ with the bias of equation (1)."""
-
-    degree: int
-    law: Law
-    factored = True
-
-    def __post_init__(self) -> None:
-        require(self.degree >= 1, "degree", "at least 1", self.degree)
-
-    @property
-    def is_complex(self) -> bool:
-        return not self.law.real
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         h = padded(d)
