@@ -1,5 +1,6 @@
 """A config, built: kernel, sketch, task, engine and devices, with every mistake that shows without the data refused."""
 
+import inspect
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from rfbench.devices.opu.shared import SharedDevice
 from rfbench.engines import Engine, make_engine
 from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
 from rfbench.registry import find
-from rfbench.sketches import Sketch, make_sketch, on_device
+from rfbench.sketches import SKETCHES, Sketch, make_sketch, on_device
 from rfbench.tasks import TASKS, Task, make_task
 
 MAX_SEEDS = 100_000
@@ -44,10 +45,14 @@ class Job:
         return on_device(sketch, self.device) if self.device else sketch
 
     def real_twin(self, kernel: Kernel) -> Sketch | None:
-        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the same options."""
+        """tensorsrht for complex_tensorsrht and ctr_tensorsrht, or the one of task.against, with the options it has."""
         name, other = str(self.config["sketch"]["name"]), str(self.config["task"].get("against", "real"))
         twin = re.sub("^(complex|ctr)_", "", name) if other == "real" else other
-        return make_sketch(kernel=kernel, **{**self.config["sketch"], "name": twin}) if twin != name else None
+        if twin == name:
+            return None
+        known = inspect.signature(find("sketch", twin, SKETCHES).make).parameters
+        options = {key: value for key, value in self.config["sketch"].items() if key in known}
+        return make_sketch(twin, kernel, **options)
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rfbench.sketches.maclaurin.remainder import better_apart, by_degrees, known
 from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.sketches.optical import ideal
 from rfbench.sketches.optical.device import on_device
-from rfbench.sketches.products import craft, hierarchical, powers, tensor_sketch
+from rfbench.sketches.products import between, craft, hamid, hierarchical, powers, tensor_sketch
 from rfbench.sketches.products.slopes import with_slope
 from rfbench.sketches.wrappers import AffineMap
 
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 MODULES = (
-    *(powers, tensor_sketch, hierarchical, craft),
+    *(powers, between, hamid, tensor_sketch, hierarchical, craft),
     *(waves, spherical, compressive, favor, operator_valued),
     *(random_maclaurin, optimized_maclaurin, localized_maclaurin, ideal, exact),
 )

@@ -1,8 +1,10 @@
 """A kernel along pairs of rows that move apart, beside the variance or the estimate of a sketch.
 
 The pairs are (0, τu), or rows of length 1 at the distance τ, or rows of length τ at a fixed angle, in a random plane of
-the data's space [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  An estimate with many features is close to its mean.  Options
-add the kernel's Maclaurin series up to each degree, and the density of the distances of test rows [ibid., Fig. 5.6].
+the data's space [Wacker 2022, Fig. 2.1, 2.3 and 5.7].  Along signs, all entries are ±1/√d and a share τ of them has
+opposite signs in x and y: ⟨x, y⟩ = 1 − 2τ, and its square against Σ xᵢ²yᵢ² = 1/d decides for complex or real weights
+[ibid., Eq. 3.20].  An estimate with many features is close to its mean.  Options add the kernel's Maclaurin series up
+to each degree, and the density of the distances of test rows [ibid., Fig. 5.6].
 """
 
 from collections.abc import Iterator
@@ -18,6 +20,8 @@ from rfbench.kernels import DotProductKernel, Kernel, KernelRecipe
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+
+ALONG = ("distance", "sphere", "norm", "signs")
 
 Curves = dict[str, Array]
 
@@ -37,12 +41,12 @@ class Profile(Task):
 
     def __post_init__(self) -> None:
         require(self.of in ("variance", "estimate"), "task.of", "variance or estimate", self.of)
-        require(self.along in ("distance", "sphere", "norm"), "task.along", "distance, sphere or norm", self.along)
-        most = 2 if self.along == "sphere" else np.inf
+        require(self.along in ALONG, "task.along", f"one of {', '.join(ALONG)}", self.along)
+        most = {"sphere": 2, "signs": 1}.get(self.along, np.inf)
         require(0 < self.reach <= most and self.reach < np.inf, "task.reach", f"above 0, up to {most}", self.reach)
         require(2 <= self.points <= 999, "task.points", "from 2 to 999", self.points)
         require(0 <= self.series <= 9, "task.series", "from 0 to 9", self.series)
-        good = self.rows == 0 or (2 <= self.rows <= 5000 and self.along != "norm")
+        good = self.rows == 0 or (2 <= self.rows <= 5000 and self.along in ("distance", "sphere"))
         require(good, "task.rows", "0, or from 2 to 5000 along distance or sphere", self.rows)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
@@ -57,10 +61,12 @@ class Profile(Task):
         d = split.test.sample(1, rng_for(seed, "profile"))[0].shape[1]
         if d < 2:
             raise InputError("task=profile needs rows of at least two columns, and these have one")
-        plane, _ = np.linalg.qr(rng_for(seed, "profile", "plane").standard_normal((d, 2)))
         t = np.linspace(0, self.reach, self.points)
-        X, Y = pairs(self.along, t, np.radians(self.angle))
-        X, Y = X @ plane.T, Y @ plane.T
+        if self.along == "signs":
+            t, X, Y = opposite(d, t)
+        else:
+            plane, _ = np.linalg.qr(rng_for(seed, "profile", "plane").standard_normal((d, 2)))
+            X, Y = (rows @ plane.T for rows in pairs(self.along, t, np.radians(self.angle)))
         k = np.array([kernel.gram(x[None], y[None])[0, 0] for x, y in zip(X, Y, strict=True)])
         curves = {"kernel": k}
         if self.series:
@@ -97,6 +103,13 @@ def pairs(along: str, t: Array, angle: float) -> tuple[Array, Array]:
         return np.stack((t, zero), 1), t[:, None] * [np.cos(angle), np.sin(angle)]
     between = 2 * np.arcsin(t / 2)  # the angle of a chord t
     return np.stack((one, zero), 1), np.stack((np.cos(between), np.sin(between)), 1)
+
+
+def opposite(d: int, t: Array) -> tuple[Array, Array, Array]:
+    """Rows of entries ±1/√d of which a share τ has opposite signs, for the values of τ that are multiples of 1/d."""
+    counts = np.unique(np.round(t * d))
+    X = np.full((len(counts), d), d**-0.5)
+    return counts / d, X, np.where(np.arange(d) < counts[:, None], -X, X)
 
 
 def partial_sums(kernel: DotProductKernel, X: Array, Y: Array, n: int) -> Array:

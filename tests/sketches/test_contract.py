@@ -64,6 +64,7 @@ def test_only_identity_and_the_exact_kernel_are_not_random(name, digits):
 
 def test_only_products_have_slopes(name):
     products = (*zoo.POLYNOMIAL, "tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")
+    products += ("mixed_weights", "circle_weights", *(name for name in zoo.CASES if "hamid" in name))
     assert zoo.sketch_of(name).factored == (name in products)
 
 

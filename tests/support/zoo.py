@@ -24,9 +24,11 @@ HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
 CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
+CASES |= {name: Case("polynomial") for name in ("mixed_weights", "circle_weights")}
+CASES |= {f"{variant}hamid_tensorsrht": Case("polynomial") for variant in ("", "complex_", "ctr_")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
-FOURIER = ("rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf")
+FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") for variant in ("", "complex_", "phase_"))
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
 CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}

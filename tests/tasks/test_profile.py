@@ -5,7 +5,7 @@ import pytest
 
 from rfbench.results.rows import read_rows
 from rfbench.results.series import read_series
-from rfbench.tasks.profile import density, pairs
+from rfbench.tasks.profile import density, opposite, pairs
 
 
 def curve(tmp_path, name):
@@ -32,6 +32,25 @@ def test_pairs_are_as_far_apart_as_given(along):
         np.testing.assert_allclose(np.linalg.norm(X - Y, axis=1), t, atol=1e-12)
     if along == "sphere":
         np.testing.assert_allclose(lengths, 1)
+
+
+def test_signs_are_opposite_in_the_share_given():
+    t, X, Y = opposite(8, np.linspace(0, 1, 41))
+    assert t.tolist() == [n / 8 for n in range(9)]  # of 41 points, those that 8 columns have
+    np.testing.assert_allclose((X * Y < 0).mean(1), t)
+    np.testing.assert_allclose((X * Y).sum(1), 1 - 2 * t, atol=1e-15)
+    np.testing.assert_allclose((X**2 * Y**2).sum(1), 1 / 8)
+
+
+@pytest.mark.parametrize(("sketch", "q"), [("rademacher", 1), ("complex_rademacher", 0.5)])
+def test_variances_along_signs_are_those_of_the_thesis(sketch, q, rfbench, tmp_path):
+    """Thesis Eq. 3.17 with s = (1 − 2τ)² and S = 1/d: complex weights have less variance where s > S."""
+    words = ("task=profile", "task.along=signs", "task.reach=1", "dataset=synthetic", "dataset.columns=16")
+    done = rfbench(*words, "kernel.bias=0", "degree=3", "features=1", "seeds=1", f"sketch={sketch}")
+    assert done.returncode == 0, done.stderr
+    t, variance = curve(tmp_path, "variance")
+    s, S = (1 - 2 * t) ** 2, 1 / 16
+    np.testing.assert_allclose(variance, (1 + ((2 * q - 1) ** 2 + 1) * (s - S)) ** 3 - s**3, atol=1e-9)
 
 
 def test_variance_of_real_fourier_features_is_that_of_the_thesis(rfbench, tmp_path):

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ALONG = {"distance": "distance", "sphere": "distance on the unit sphere", "norm": "length of both rows"}
+ALONG = {
+    "distance": "distance",
+    "sphere": "distance on the unit sphere",
+    "norm": "length of both rows",
+    "signs": "share of opposite signs",
+}
 TERM_LABELS = {"variance": "variance of one feature", "bias": "squared bias up to degree n"}
 SERIES = "#E69F00"
 POINT = ["dataset", "n_train", "task", "kernel", "degree", "sketch", "features", "x"]
@@ -27,18 +32,21 @@ def profiles(curves: "pd.DataFrame") -> "pd.DataFrame":
 
 def profile(ax: "Axes", part: "pd.DataFrame") -> None:
     """The kernel in black [Wacker 2022, Fig. 2.1, 2.3 and 5.7], over a histogram of distances [ibid., Fig. 5.6]."""
+    options = part["measure"].iloc[0]
+    ratios_matter = "along=signs" in options and "of=estimate" not in options  # variances differ by orders of magnitude
     for place, ((sketch, features), curve) in enumerate(part.groupby(["sketch", "features"], sort=False)):
         count = f", D = {features:.0f}" if part["features"].nunique() > 1 else ""
-        if not place:
+        if not place and not ratios_matter:
             without_sketch(ax, curve.dropna(axis=1, how="all"))
         for name, more in (("variance", {}), ("estimate", {"linestyle": "--"})):
             if name in curve and curve[name].notna().any():
                 style = line_style(str(sketch)) | {"marker": "", "label": f"{name}, {sketch}{count}"} | more
                 ax.plot(curve["x"], curve[name], **style)
-    options = part["measure"].iloc[0]
     angle = re.search(r"angle=([\d.]+)", options)
     along = next((word for key, word in ALONG.items() if f"along={key}" in options), ALONG["distance"])
     ax.set_xlabel(f"{along}, at {angle[1]}°" if angle else along)
+    if ratios_matter:
+        log_values(ax)
 
 
 def without_sketch(ax: "Axes", curve: "pd.DataFrame") -> None:

@@ -1,16 +1,22 @@
 """Random Fourier features for kernels of the distance.
 
-With frequencies ω that have E exp(i⟨ω, x − y⟩) = k(x, y), the complex and the real map are
+With frequencies ω that have E exp(i⟨ω, x − y⟩) = k(x, y), the complex map and two real ones are
 
     Φ(x) = (exp(i⟨ω₁, x⟩), …, exp(i⟨ω_D, x⟩)) / √D                            [Wacker 2022, Eq. 5.25]    (1)
     Φ(x) = (cos⟨ω₁, x⟩, …, cos⟨ω_{D/2}, x⟩, sin⟨ω₁, x⟩, …) √(2/D)             [ibid., Eq. 5.24]          (2)
+    Φ(x) = (cos(⟨ω₁, x⟩ + b₁), …, cos(⟨ω_D, x⟩ + b_D)) √(2/D)                 [ibid., 5.4.3, footnote 6] (3)
 
-(2) is (1) with half as many frequencies, complex to real.  For independent frequencies and δ = x − y,
+(2) is (1) with half as many frequencies, complex to real.  In (3) every feature has its own phase, uniform on [0, 2π]:
+with one for all, as Chang et al. 2017, Eq. 2, print it, the error would not vanish for any D.  For independent
+frequencies and δ = x − y,
 
-    Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (3)
+    Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (4)
 
-for (1), and half their sum at D/2 for (2).  ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l,
-z ~ N(0, I) and t of matern.py; for bessel.py all have ϱ = √d/l.
+for (1), and half their sum at D/2 for (2).  A product of (3) is cos⟨ω, δ⟩ + cos(⟨ω, x + y⟩ + 2b), whose
+terms are uncorrelated: half the sum at D, plus 1/2D [Sutherland & Schneider 2015].
+
+ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l, z ~ N(0, I) and t of matern.py; for bessel.py all have
+ϱ = √d/l.
 """
 
 from dataclasses import dataclass
@@ -27,7 +33,8 @@ from rfbench.kernels.matern import scales
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Directions
-from rfbench.sketches.wrappers import ComplexToReal, WrappedMap
+from rfbench.sketches.fourier.fastfood import FASTFOOD
+from rfbench.sketches.wrappers import ComplexToReal, WrappedMap, Wrapper
 
 ISOTROPIC = ("gaussian", "matern", "laplacian")
 
@@ -55,7 +62,7 @@ class Fourier(Sketch):
 
     @property
     def closed_form(self) -> ClosedForm | None:
-        """Equation (3)."""
+        """Equation (4)."""
         if self.directions != INDEPENDENT:
             return None
         return ClosedForm(
@@ -75,6 +82,26 @@ class RealFourier(ComplexToReal):
         base = self.base.sample(d, D // 2, rng, dtype)
         assert isinstance(base, FourierMap)
         return RealFourierMap(base.base)
+
+
+@dataclass(frozen=True)
+class PhaseFourier(Wrapper):
+    """Equation (3)."""
+
+    base: Fourier
+    is_complex = False
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        base = self.base.sample(d, D, rng, dtype)
+        assert isinstance(base, FourierMap)
+        return PhaseFourierMap(base.base, 2 * np.pi * rng.random(D, np.float32).astype(dtype, copy=False))
+
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        form = self.base.closed_form
+        if form is None or (pseudo_variance := form.pseudo_variance) is None:
+            return None
+        return ClosedForm(lambda X, Y, D: (form.variance(X, Y, D) + pseudo_variance(X, Y, D) + 1 / D) / 2)
 
 
 class FourierMap(WrappedMap):
@@ -112,10 +139,25 @@ class RealFourierMap(FourierMap):
         return Phi, np.concatenate((angles * sines, -angles * cosines), axis=1)
 
 
+class PhaseFourierMap(WrappedMap):
+    """Equation (3) of the projections ⟨ω, x⟩."""
+
+    def __init__(self, base: FeatureMap, phases: Array) -> None:
+        super().__init__(base)
+        self.phases = phases
+
+    def write(self, X: Array, out: Array) -> None:
+        self.base.write(X, out)
+        out += self.phases
+        np.cos(out, out=out)
+        out *= (2 / self.D) ** 0.5
+
+
 KINDS = {
     "rff": (INDEPENDENT, (*ISOTROPIC, "bessel"), "closed form", "d D"),
     "orf": (HAAR, (*ISOTROPIC, "bessel"), "Monte Carlo", "d D"),
     "sorf": (HADAMARD, ISOTROPIC, "Monte Carlo", "D log d"),  # its sphere has padded columns
+    "fastfood": (FASTFOOD, ISOTROPIC, "Monte Carlo", "D log d"),  # likewise
 }
 
 
@@ -127,8 +169,12 @@ def real_fourier(directions: Directions, kernel: Kernel) -> RealFourier:
     return RealFourier(Fourier(kernel, directions))
 
 
+def phase_fourier(directions: Directions, kernel: Kernel) -> PhaseFourier:
+    return PhaseFourier(Fourier(kernel, directions))
+
+
 FAMILIES = {
     variant + name: Family(partial(make, directions), kernels, variance, cost)
     for name, (directions, kernels, variance, cost) in KINDS.items()
-    for variant, make in (("", real_fourier), ("complex_", complex_fourier))
+    for variant, make in (("", real_fourier), ("complex_", complex_fourier), ("phase_", phase_fourier))
 }

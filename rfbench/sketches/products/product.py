@@ -27,8 +27,8 @@ from rfbench.sketches.products.weights import Law
 
 
 @dataclass(frozen=True)
-class ProductSketch(Sketch):
-    """Estimates ⟨x, y⟩ᵖ by D products of p independent projections."""
+class PowerSketch(Sketch):
+    """Estimates ⟨x, y⟩ᵖ by products of p linear functions, whose weights have a law."""
 
     degree: int
     law: Law
@@ -36,6 +36,14 @@ class ProductSketch(Sketch):
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, "degree", "at least 1", self.degree)
+
+    @property
+    def is_complex(self) -> bool:
+        return not self.law.real
+
+
+class ProductSketch(PowerSketch):
+    """Estimates ⟨x, y⟩ᵖ by D products of p independent projections."""
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         W = self.law.draw((self.degree, d, D), rng, dtype)
@@ -45,10 +53,6 @@ class ProductSketch(Sketch):
     def coupling(self, d: int, D: int) -> tuple[float, int]:
         """(c, L) of equation (2)."""
         return 0.0, 2
-
-    @property
-    def is_complex(self) -> bool:
-        return not self.law.real
 
     @property
     def closed_form(self) -> ClosedForm:

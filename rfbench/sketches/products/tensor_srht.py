@@ -119,10 +119,9 @@ class TensorSRHTMap(Tiled):
         # As many as keep one transform in the cache of a core, but enough to be worth a call.
         return min(max(32, 2**19 // (padded(self.d) * self.dtype.itemsize)), 128)
 
-    def transforms(self, X: Array) -> Iterator[Array]:
-        """H Dᵢ x for i = 1..p, (h, b); all are kept if there are several tiles."""
+    def transforms(self, X: Array, kept: int = 1) -> Iterator[Array]:
+        """H Dᵢ x for i = 1..p, (h, b), of which the last `kept` keep their buffers."""
         columns, real = columns_of(X, self.dtype), self.signs.real.dtype
-        kept = len(self.signs) if self.D > TILE else 1
         *blocks, spare = scratch("transforms", (kept + 1, padded(self.d), len(X)), self.dtype).view(real)
         for i, signs in enumerate(self.signs):
             U = blocks[i % kept]
@@ -139,7 +138,7 @@ class TensorSRHTMap(Tiled):
             yield np.take(U, index, axis=0, out=into, mode="clip")
 
     def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
-        transforms = self.transforms(X) if self.D <= TILE else list(self.transforms(X))
+        transforms = self.transforms(X) if self.D <= TILE else list(self.transforms(X, len(self.signs)))
         for features in spans(self.D, TILE):
             yield features, multiplied(self.gathered(transforms, features)).T
 

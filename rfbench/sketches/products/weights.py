@@ -1,12 +1,13 @@
 """Distributions of a weight vector w with i.i.d. entries and E[w w*] = I, and their fourth moments.
 
-With s = ⟨x, y⟩², N = ‖x‖²‖y‖², S = Σ xᵢ²yᵢ², κ = E|wᵢ|⁴ and t = |E wᵢ²|² (1 for real, 0 for complex weights),
+With s = ⟨x, y⟩², N = ‖x‖²‖y‖², S = Σ xᵢ²yᵢ², κ = E|wᵢ|⁴ and t = |E wᵢ²|²,
 
     E |⟨w, x⟩|² |⟨w, y⟩|²      = N + (1 + t) s + (κ − 2 − t) S                (1)
     E ⟨w, x⟩² conj(⟨w, y⟩)²    = t N + 2 s + (κ − 2 − t) S                    (2)
 
-(1) gives Wacker 2022, Eq. 3.16, for q = 1 and ½; (2) the pseudo-variances of Table 4.1.  Rademacher weights have the
-smallest possible κ, and so the smallest variance (Theorem 3.3.1).
+(1) gives Wacker 2022, Eq. 3.16, and (2) the pseudo-variances of Table 4.1.  If the real part has the variance q and is
+uncorrelated with the imaginary part (Eq. 3.15), then t = (2q − 1)²: 1 for real weights, 0 for complex ones of q = ½.
+Weights of modulus 1 have the smallest possible κ, and so the smallest variance for their q (Theorem 3.3.1).
 """
 
 from collections.abc import Callable
@@ -28,21 +29,26 @@ class Law:
 
     draw: Callable[[Shape, np.random.Generator, Any], Array]
     kurtosis: float  # κ
-    real: bool  # t
+    t: float
+
+    @property
+    def real(self) -> bool:
+        """Whether the weights are real numbers."""
+        return self.t == 1
 
     def second_moment(self, X: Array, Y: Array) -> Array:
         """Equation (1) for all pairs."""
-        return self._moment(X, Y, 1, 1 + self.real)
+        return self._moment(X, Y, 1, 1 + self.t)
 
     def pseudo_moment(self, X: Array, Y: Array) -> Array:
         """Equation (2) for all pairs."""
-        return self._moment(X, Y, self.real, 2)
+        return self._moment(X, Y, self.t, 2)
 
     def _moment(self, X: Array, Y: Array, of_norms: float, of_inner: float) -> Array:
         X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
         N = np.outer(squared_norms(X), squared_norms(Y))
         S = inner(X**2, Y**2)
-        return of_norms * N + of_inner * inner(X, Y) ** 2 + (self.kurtosis - 2 - self.real) * S
+        return of_norms * N + of_inner * inner(X, Y) ** 2 + (self.kurtosis - 2 - self.t) * S
 
 
 def _bits(n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -60,8 +66,12 @@ def rademacher(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
 def complex_rademacher(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
     """Uniform on {1, −1, i, −i}: either the real or the imaginary part is zero [Wacker 2022, Example 4]."""
     sign = rademacher(shape, rng, dtype)
-    imaginary = _bits(prod(shape), rng).reshape(shape)
-    w = np.empty(shape, complex_type(dtype))
+    return on_axes(sign, _bits(prod(shape), rng).reshape(shape))
+
+
+def on_axes(sign: Array, imaginary: NDArray[np.uint8]) -> Array:
+    """i · sign where imaginary is 1, and sign where it is 0."""
+    w = np.empty(sign.shape, complex_type(sign.dtype))
     np.multiply(sign, 1 - imaginary, out=w.real, casting="unsafe")
     np.multiply(sign, imaginary, out=w.imag, casting="unsafe")
     return w
@@ -79,7 +89,7 @@ def complex_gaussian(shape: Shape, rng: np.random.Generator, dtype: Any) -> Arra
     return pairs.view(complex_type(dtype))[..., 0]
 
 
-RADEMACHER = Law(rademacher, kurtosis=1, real=True)
-GAUSSIAN = Law(gaussian, kurtosis=3, real=True)
-COMPLEX_RADEMACHER = Law(complex_rademacher, kurtosis=1, real=False)
-COMPLEX_GAUSSIAN = Law(complex_gaussian, kurtosis=2, real=False)
+RADEMACHER = Law(rademacher, kurtosis=1, t=1)
+GAUSSIAN = Law(gaussian, kurtosis=3, t=1)
+COMPLEX_RADEMACHER = Law(complex_rademacher, kurtosis=1, t=0)
+COMPLEX_GAUSSIAN = Law(complex_gaussian, kurtosis=2, t=0)

@@ -9,7 +9,8 @@ from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Linear
-from rfbench.sketches.fourier.waves import Fourier, FourierMap, RealFourier
+from rfbench.sketches.fourier.fastfood import FASTFOOD, Fastfood
+from rfbench.sketches.fourier.waves import Fourier, FourierMap, PhaseFourier, PhaseFourierMap, RealFourier
 
 pytestmark = pytest.mark.medium
 
@@ -31,7 +32,7 @@ def empirical_z(values, kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("name", ["rff", "complex_rff"])
+@pytest.mark.parametrize("name", ["rff", "complex_rff", "phase_rff"])
 def test_mean_and_variance_are_the_closed_forms(name, kernel, wine):
     sketch, D = make_sketch(name, kernel), 24
     k, V = stats.of_pairs(kernel.gram(wine, wine)), stats.of_pairs(sketch.closed_form.variance(wine, wine, D))
@@ -42,7 +43,7 @@ def test_mean_and_variance_are_the_closed_forms(name, kernel, wine):
 
 
 @pytest.mark.parametrize("kernel", [KERNELS["gaussian"], KERNELS["matern32"]], ids=["gaussian", "matern"])
-@pytest.mark.parametrize("name", ["orf", "complex_orf"])
+@pytest.mark.parametrize("name", ["orf", "complex_orf", "phase_orf"])
 def test_orthogonal_frequencies_have_the_same_mean_and_no_more_variance(name, kernel, wine):
     k = stats.of_pairs(kernel.gram(wine, wine))
     values = stats.estimates(make_sketch(name, kernel), wine, 24, 3000, seed=2)
@@ -52,14 +53,16 @@ def test_orthogonal_frequencies_have_the_same_mean_and_no_more_variance(name, ke
 
 
 def test_real_variance_is_the_formula(wine):
-    """(2/D) [(1 + k(2δ))/2 − k(δ)²] and (1 − k²)/D  [Wacker 2022, 2.1]."""
+    """(2/D) [(1 + k(2δ))/2 − k(δ)²] and (1 − k²)/D  [Wacker 2022, 2.1]; with phases (1 + k(2δ)/2 − k(δ)²)/D."""
     for kernel in KERNELS.values():
         k, doubled = kernel.gram(wine, wine), kernel.gram(2 * wine, 2 * wine)
-        real_, complex_ = (
-            make_sketch(name, kernel).closed_form.variance(wine, wine, 32) for name in ("rff", "complex_rff")
+        real_, complex_, phase = (
+            make_sketch(name, kernel).closed_form.variance(wine, wine, 32)
+            for name in ("rff", "complex_rff", "phase_rff")
         )
         np.testing.assert_allclose(real_, ((1 + doubled) / 2 - k**2) / 16, atol=1e-14)
         np.testing.assert_allclose(complex_, (1 - k**2) / 32, atol=1e-14)
+        np.testing.assert_allclose(phase, (1 + doubled / 2 - k**2) / 32, atol=1e-14)
 
 
 class Coordinatewise(Fourier):
@@ -83,7 +86,7 @@ def test_matern_in_three_dimensions_and_the_coordinatewise_control(nu):
     assert wrong > 2 * LIMIT
 
 
-@pytest.mark.parametrize("name", ["rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf"])
+@pytest.mark.parametrize("name", ["rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf", "phase_rff"])
 def test_error_falls_with_the_square_root_of_the_features(name, digits):
     sketch, X = make_sketch(name, GAUSSIAN), digits[:60]
     assert -0.6 < stats.rate(sketch, X, GAUSSIAN.gram(X, X), seeds=8) < -0.4
@@ -117,6 +120,80 @@ def test_structured_frequencies_are_the_matrix_product():
     W = np.concatenate(blocks)[:40] * radius[:, None]
     np.testing.assert_allclose(features(np.eye(13)), W[:, :13].T, atol=1e-12)
     np.testing.assert_allclose(blocks[0] @ blocks[0].T, np.eye(16), atol=1e-12)
+
+
+class SharedPhase(PhaseFourier):
+    """One phase for all features, as Chang et al. 2017 print it."""
+
+    def sample(self, d, D, rng, dtype=np.float32):
+        features = super().sample(d, D, rng, dtype)
+        return PhaseFourierMap(features.base, np.full_like(features.phases, features.phases[0]))
+
+
+def test_every_feature_needs_its_own_phase(digits):
+    X = digits[:60]
+    assert stats.rate(SharedPhase(Fourier(GAUSSIAN, INDEPENDENT)), X, GAUSSIAN.gram(X, X), seeds=8) > -0.2
+
+
+def test_features_with_phases_are_those_of_scikit_learn(wine):
+    """The same frequencies and phases in RBFSampler; any number of features."""
+    from sklearn.kernel_approximation import RBFSampler
+
+    features = make_sketch("phase_rff", GAUSSIAN).sample(13, 21, np.random.default_rng(0), np.float64)
+    sampler = RBFSampler(n_components=21).fit(wine)
+    sampler.random_weights_, sampler.random_offset_ = features.base.W, features.phases
+    np.testing.assert_allclose(features(wine), sampler.transform(wine), rtol=1e-12)
+    assert make_sketch("phase_rff", GAUSSIAN).objection(21) is None
+
+
+def test_fastfood_is_the_matrix_product():
+    """S H G Π H B by dense matrices; a cut last block keeps its first rows, and every row has the length S."""
+    from support.oracles import hadamard
+
+    radius = np.arange(1.0, 41)
+    features = FASTFOOD.draw(13, radius, np.random.default_rng(0), np.float64)
+    H, I = hadamard(16), np.eye(16)
+    signs = np.pad(features.signs, ((0, 0), (0, 3)), constant_values=1)
+    blocks = [
+        H @ np.diag(g) @ I[at] @ H @ np.diag(b) for g, at, b in zip(features.G, features.places, signs, strict=True)
+    ]
+    W = np.concatenate(blocks)[:40] * radius[:, None]
+    np.testing.assert_allclose(features(np.eye(13)), W[:, :13].T, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(W, axis=1), radius)
+    assert all(sorted(at) == list(range(16)) for at in features.places)
+
+
+def test_frequencies_of_fastfood_are_gaussian():
+    """Exactly, though its blocks are structured: against the distribution function, padded or not."""
+    for d in (3, 4):
+        W = frequencies(FASTFOOD, d, FASTFOOD.norms(d, 4000, np.random.default_rng(0)))[:, ::4]  # one of each block
+        for u in (W[0], W.sum(0) / np.sqrt(d), (W[0] - W[1]) / np.sqrt(2)):
+            assert kstest(u, "norm").pvalue > 0.001
+
+
+class OneRadius(Fastfood):
+    """Without the scale S: rows of the length √h."""
+
+    def norms(self, d, n, rng):
+        return np.full(n, np.sqrt(self.dimension(d)))
+
+
+@pytest.mark.parametrize("name", ["fastfood", "complex_fastfood", "phase_fastfood"])
+def test_fastfood_is_unbiased_even_for_few_columns(name):
+    """Where frequencies of one length, as those of SORF, are biased."""
+    X = np.random.default_rng(0).standard_normal((8, 3))
+    k = stats.of_pairs(GAUSSIAN.gram(X, X))
+    sketch = make_sketch(name, GAUSSIAN)
+    assert empirical_z(stats.estimates(sketch, X, 16, 2000, seed=5), k) < LIMIT
+    if name == "complex_fastfood":
+        assert empirical_z(stats.estimates(Fourier(GAUSSIAN, OneRadius()), X, 16, 2000, seed=5), k) > 2 * LIMIT
+
+
+@pytest.mark.parametrize("nu", [0.5, 2.5])
+def test_fastfood_of_matern_kernels(nu, wine):
+    kernel = make_kernel("matern", 3, nu=nu, length_scale=0.8)
+    values = stats.estimates(make_sketch("fastfood", kernel), wine, 64, 1000, seed=6)
+    assert empirical_z(values, stats.of_pairs(kernel.gram(wine, wine))) < LIMIT
 
 
 def test_structured_marginals():
