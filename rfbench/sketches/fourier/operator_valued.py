@@ -73,6 +73,18 @@ class OperatorFourier(Sketch):
     def coupling(self, Omega: Array) -> Coupling:
         """M for the frequencies of the features, (D, d)."""
 
+    @abstractmethod
+    def second_moment(self, d: int) -> Array:
+        """E A(ω)², (p, p)."""
+
+    def norm_bound(self, X: Array, Y: Array, D: int) -> Array:
+        """(2/D) (½ ‖(K(2δ) + K(0)) K(0) − 2 K(δ)²‖₂ + ‖E A(ω)² − K(0)²‖₂)  [Brault et al. 2016, Proposition 3.1]."""
+        (n, d), m, p = X.shape, len(Y), self.kernel.size(X.shape[1])
+        near, far = (self.kernel.gram(t * X, t * Y).reshape(n, p, m, p).swapaxes(1, 2) for t in (1, 2))
+        K0 = self.kernel.gram(X[:1], X[:1])  # E A(ω)
+        within = np.linalg.norm((far + K0) @ K0 - 2 * near @ near, 2, axis=(2, 3))
+        return (within / 2 + np.linalg.norm(self.second_moment(d) - K0 @ K0, 2)) * 2 / D
+
 
 class DecomposableFourier(OperatorFourier):
     kernel: Decomposable
@@ -83,7 +95,10 @@ class DecomposableFourier(OperatorFourier):
     @property
     def closed_form(self) -> ClosedForm | None:
         form, squares = self.scalar.closed_form, np.sum(self.kernel.A**2)
-        return form and ClosedForm(lambda X, Y, D: form.variance(X, Y, D) * squares)
+        return form and ClosedForm(lambda X, Y, D: form.variance(X, Y, D) * squares, norm_bound=self.norm_bound)
+
+    def second_moment(self, d: int) -> Array:
+        return self.kernel.A @ self.kernel.A
 
 
 class FieldFourier(OperatorFourier):
@@ -99,16 +114,24 @@ class FieldFourier(OperatorFourier):
         """E cos⟨ω, δ⟩ ‖A(ω)‖² l⁴/a at s = ‖δ‖²/l²: equation (2)."""
         return np.exp(-s / 2) * (s**2 - 2 * (d + 2) * s + d * (d + 2))
 
+    def second_moment(self, d: int) -> Array:
+        """‖A(ω)‖² is the trace of A(ω)², and no direction is preferred."""
+        return self._a(d) * self.moment(np.zeros(1), d) / (d * self.kernel.gaussian.l2**2) * np.eye(d)
+
     @property
     def closed_form(self) -> ClosedForm:
-        return ClosedForm(self._variance)
+        return ClosedForm(self._variance, norm_bound=self.norm_bound)
+
+    def _a(self, d: int) -> float:
+        c = self.kernel.curl_free_part
+        return (1 - c) ** 2 * (d - 1) + c**2
 
     def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""
         (_, d), l2, c = X.shape, self.kernel.gaussian.l2, self.kernel.curl_free_part
         s = squared_distances(X, Y) / l2
         across, along = (1 - c) * (d - 1 - s) + c, (1 - c) * (d - 1) + c * (1 - s)  # eigenvalues of K l²/k
-        second = ((1 - c) ** 2 * (d - 1) + c**2) * (self.moment(np.zeros(1), d) + self.moment(4 * s, d)) / 2
+        second = self._a(d) * (self.moment(np.zeros(1), d) + self.moment(4 * s, d)) / 2
         return np.maximum(second - np.exp(-s) * ((d - 1) * across**2 + along**2), 0) * 2 / (D * l2**2)
 
 

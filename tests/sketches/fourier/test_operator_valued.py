@@ -152,6 +152,35 @@ def test_the_bounded_density_has_less_variance_at_every_distance(c, d):
     assert ours[-1] / theirs[-1] == pytest.approx(d / (d + 2))
 
 
+def norms(values, K):
+    """‖E(K̂ − K)²‖₂ of each pair."""
+    E = (values - K).reshape(len(values), -1, 3, 3)
+    return np.linalg.norm((E @ E).mean(0), 2, axis=(1, 2))
+
+
+@SKETCH
+def test_the_norm_of_the_covariance_is_below_its_bound(sketch):
+    """Ten percent are for Monte Carlo; for a constant A(ω) the bound is the norm itself."""
+    found = norms(draws(sketch, 24, 2000, seed=3), exact(sketch.kernel))
+    bound = stats.of_pairs(sketch.closed_form.norm_bound(X, X, 24))
+    assert (found < 1.1 * bound).all()
+    if sketch.kernel.name == "decomposable":
+        np.testing.assert_allclose(found, bound, rtol=0.1)
+    else:  # without the variance of A(ω) it would be none
+        drawn = np.linalg.norm(sketch.second_moment(3) - np.linalg.matrix_power(sketch.kernel.gram(X[:1], X[:1]), 2), 2)
+        assert (found > 1.1 * (bound - drawn / 12)).any()
+
+
+@SKETCH
+def test_the_second_moment_is_the_mean_square_of_the_coupling(sketch):
+    features = sketch.sample(3, 40_000, np.random.default_rng(1), np.float64)
+    columns = features.coupling.columns()  # B(ω_j) e_a
+    A = np.einsum("ajp,ajq->jpq", columns, columns)[:20_000]
+    squares = A @ A
+    error = np.maximum(squares.std(0), 1e-12) / np.sqrt(len(squares))
+    assert (np.abs(squares.mean(0) - sketch.second_moment(3)) < LIMIT * error + 1e-9).all()
+
+
 @pytest.mark.parametrize("points", ["independent", "sobol"])
 @pytest.mark.parametrize(("density", "right", "wrong"), [("bounded", 5, 3), ("gaussian", 3, 5)])
 def test_radii_are_chi_with_two_more_degrees_of_freedom_where_bounded(density, right, wrong, points):
