@@ -2,8 +2,8 @@
 
 A is given, or one of: the identity; the covariance of the outputs of training rows; VᵀV for the vertices V of a regular
 simplex, for classes [Mroueh et al. 2012]; the pseudo-inverse of the Laplacian L of a graph of outputs, which makes
-neighbours alike [Evgeniou et al. 2005].  Outputs that L⁺ couples sum to zero; (L + I)⁻¹, the damped Laplacian, penalises
-what they have in common in place of forbidding it [Smola & Kondor 2003].
+neighbours alike [Evgeniou et al. 2005].  Outputs that L⁺ couples sum to zero; (L + I)⁻¹, the damped Laplacian,
+penalises what they have in common in place of forbidding it [Smola & Kondor 2003].
 """
 
 from collections.abc import Mapping

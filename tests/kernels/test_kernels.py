@@ -202,7 +202,7 @@ def test_couplings_of_outputs():
         with pytest.raises(InputError, match="couples several outputs, and the data have one; use identity"):
             A(coupling, p=1)
     for edges in ("grid", "2by2", "x2", "1x1"):
-        with pytest.raises(InputError, match="kernel.edges must be pairs such as .* or 4x8"):
+        with pytest.raises(InputError, match=r"kernel\.edges must be pairs such as .* or 4x8"):
             A("laplacian", edges=edges)
     with pytest.raises(InputError, match="needs training rows"):
         make_kernel("decomposable", 3, coupling="identity")

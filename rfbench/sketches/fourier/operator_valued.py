@@ -22,6 +22,7 @@ distribution, up to sign, so the mean is the same; the variance is smaller and n
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,7 +209,12 @@ def at_points(sketch: OperatorFourier, points: str) -> Sketch:
     return QuasiRandom(sketch) if points == "sobol" else sketch
 
 
+MAKERS: dict[str, Callable[..., Sketch]] = {
+    "decomposable": decomposable,
+    "curl_free": field,
+    "div_free": field,
+    "helmholtz": field,
+}
 FAMILIES = {
-    f"orff_{name}": Family(make, (name,), "closed form for independent points", "d D")
-    for name, make in {"decomposable": decomposable, "curl_free": field, "div_free": field, "helmholtz": field}.items()
+    f"orff_{name}": Family(make, (name,), "closed form for independent points", "d D") for name, make in MAKERS.items()
 }
