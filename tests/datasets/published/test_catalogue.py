@@ -30,7 +30,7 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     assert config["name"] == name
     if name not in GENERATED:
         usual = ["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"]
-        assert config["prepare"] == (["center"] if name == "uk_house_prices" else usual)
+        assert config["prepare"] == {"uk_house_prices": ["center"], "digit_halves": []}.get(name, usual)
         layers = name in MODELS and len(NETWORKS[MODELS[name]]) > 1
         assert set(config) == {"name", "prepare"} | ({"layer"} if layers else set())
         assert config.get("layer", "final") == "final"
