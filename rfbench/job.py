@@ -81,7 +81,7 @@ def build_job(plain: dict[str, Any]) -> Job:
     require(rows is None or rows >= 1, "train_rows", "null or at least 1", rows)
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     for pair in plain["plot"] or []:
-        require(bool(re.fullmatch(r"\w+:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
+        require(bool(re.fullmatch(r"\w+(\|\w+)*:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
     kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
     job = Job(
         config=plain,

@@ -17,6 +17,9 @@ def load_embedded(name: str) -> Dataset:
     if name == "diabetes":  # unscaled: scikit-learn's scaling uses the test rows
         X, y = _numbers("diabetes_data_raw.csv.gz", None), _numbers("diabetes_target.csv.gz", None)
         return Dataset(name, InMemory(X), InMemory(y[:, 0]), None)
+    if name == "digit_halves":  # the upper four lines of pixels, and the lower four to be predicted
+        pixels = _numbers("digits.csv.gz")[:, :64] / 16
+        return Dataset(name, InMemory(pixels[:, :32]), InMemory(pixels[:, 32:]), None)
     if name == "digits":
         table, scale = _numbers("digits.csv.gz"), 16.0
     else:

@@ -1,8 +1,9 @@
 """The decomposable kernel k(x, y) A with k Gaussian; A couples the outputs  [Brault et al. 2016, Definition 2.1].
 
-A is given, or one of: the identity; the covariance of the outputs of training rows; the pseudo-inverse of the Laplacian
-of a graph of outputs, which makes neighbours alike [Evgeniou et al. 2005]; VᵀV for the vertices V of a regular simplex,
-for classes [Mroueh et al. 2012].
+A is given, or one of: the identity; the covariance of the outputs of training rows; VᵀV for the vertices V of a regular
+simplex, for classes [Mroueh et al. 2012]; the pseudo-inverse of the Laplacian L of a graph of outputs, which makes
+neighbours alike [Evgeniou et al. 2005].  Outputs that L⁺ couples sum to zero; (L + I)⁻¹, the damped Laplacian,
+penalises what they have in common in place of forbidding it [Smola & Kondor 2003].
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ class Decomposable(MatrixKernel):
     words = MappingProxyType(
         {
             **MatrixKernel.words,
-            "coupling": ("identity", "covariance", "laplacian", "simplex"),
+            "coupling": ("identity", "covariance", "laplacian", "damped_laplacian", "simplex"),
             "outputs": ("auto",),
         }
     )
@@ -46,7 +47,13 @@ class Decomposable(MatrixKernel):
         others = {key: value for key, value in options.items() if key not in ("coupling", "edges", "outputs")}
         coupling, edges, p = (options.get(key) for key in ("coupling", "edges", "outputs"))
         require(p in (None, "auto") or (type(p) is int and p >= 1), "kernel.outputs", "auto or at least 1", p)
-        require(edges is None or is_matrix(edges), "kernel.edges", "pairs such as [[0,1],[0,2]]", edges)
+        edges = grid(edges) if isinstance(edges, str) else edges
+        require(
+            edges is None or is_matrix(edges),
+            "kernel.edges",
+            "pairs such as [[0,1],[0,2]], or 4x8",
+            options.get("edges"),
+        )
         if not isinstance(p, int):
             p = None if Y is None else Y.shape[1]
         if isinstance(coupling, str | None):
@@ -83,8 +90,20 @@ def is_matrix(rows: Any) -> bool:
     return len({len(row) for row in rows}) == 1 and all(isinstance(x, int | float) for row in rows for x in row)
 
 
+def grid(shape: str) -> list[tuple[int, int]]:
+    """Neighbours among the places of a grid such as 4x8, line by line; none for other words."""
+    lines, by, columns = shape.partition("x")
+    if not (by and lines.isdecimal() and columns.isdecimal() and int(lines) * int(columns) > 1):
+        return []
+    places = np.arange(int(lines) * int(columns)).reshape(int(lines), -1)
+    pairs = ((places[:, :-1], places[:, 1:]), (places[:-1], places[1:]))
+    return [(int(i), int(j)) for one, other in pairs for i, j in zip(one.flat, other.flat, strict=True)]
+
+
 def coupled(word: str, p: int, edges: Any, Y: Array | None) -> Array:
     """A of p outputs by its name, from the outputs of training rows where it needs them."""
+    if p == 1 and Y is not None and word in ("covariance", "laplacian", "damped_laplacian"):
+        raise InputError(f"kernel.coupling={word} couples several outputs, and the data have one; use identity")
     if word == "covariance":
         return np.eye(p) if Y is None else np.cov(Y.T, ddof=0).reshape(Y.shape[1], -1)
     if word == "identity" or p == 1:
@@ -96,4 +115,4 @@ def coupled(word: str, p: int, edges: Any, Y: Array | None) -> Array:
         good = len(set(edge)) == len(edge) == 2 and all(type(i) is int and 0 <= i < p for i in edge)
         require(good, "kernel.edges", f"pairs of different outputs 0 to {p - 1}", list(edge))
         L[np.ix_(edge, edge)] += ((1, -1), (-1, 1))
-    return np.linalg.pinv(L, hermitian=True)
+    return np.linalg.pinv(L, hermitian=True) if word == "laplacian" else np.linalg.inv(L + np.eye(p))

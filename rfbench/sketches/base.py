@@ -104,6 +104,7 @@ class ClosedForm:
 
     variance: OfPairs  # E|k̂ − E k̂|², summed over the entries of a matrix
     pseudo_variance: OfPairs | None = None  # E[k̂²] − (E k̂)² of a complex sketch [Wacker 2022, Eq. 4.3]
+    norm_bound: OfPairs | None = None  # at least ‖E(K̂ − K)²‖₂ of a matrix [Brault et al. 2016, Proposition 3.1]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 The curve `ratio_to_…` has 101 quantiles of Var(sketch)/Var(other) over all pairs of `rows` rows, where the other sketch
 is the real one of the family or the one that `against` names: the empirical distribution functions of Wacker 2022,
 Fig. 3.3, 4.1 and 4.2.  The variance of TensorSketch (Fig. 4.4 and 4.5) is known by Monte Carlo only.
+
+The variance of a matrix-valued estimate is the trace of its covariance E(K̂ − K)², whose spectral norm is measured too,
+beside its bound by Brault et al. 2016, Proposition 3.1 (ibid., Fig. 6).
 """
 
 from collections.abc import Callable, Iterator
@@ -65,11 +68,18 @@ class Variance(Task):
         exact = form.variance(X, X, trial.D) if form else None
         if exact is not None:
             yield Measure("variance_closed_form", float(exact[i, j].mean()))
+        if form and form.norm_bound:
+            bounds = [form.norm_bound(X[[a]], X[[b]], trial.D) for a, b in zip(i, j, strict=True)]
+            yield Measure("variance_norm_bound", float(np.mean(bounds)))
         if (surrogate := sketch.surrogate_variance(X, (i, j), trial.D)) is not None:
             yield Measure("variance_surrogate", surrogate)
         if self.draws:
-            empirical = self._monte_carlo(trial, X, i, j)
+            spread = self._monte_carlo(trial, X, i, j)
+            empirical = np.trace(spread, axis1=1, axis2=2)
             yield Measure("variance_empirical", float(empirical.mean()))
+            if trial.kernel.matrix_valued:
+                norms = np.linalg.norm(spread, 2, axis=(1, 2))
+                yield Measure("variance_norm_empirical", float(norms.mean()))
             if exact is not None and (there := (exact > tiny)[i, j]).any():
                 yield Measure("empirical_over_closed_form", float(np.mean(empirical[there] / exact[i, j][there])))
         if exact is not None and trial.real_twin:
@@ -79,17 +89,17 @@ class Variance(Task):
                 yield from self._ratios(trial, exact, self._of_all_pairs(trial, trial.real_twin, X), tiny)
 
     def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
-        """E‖k̂ − E k̂‖² of each pair."""
+        """The covariance E(k̂ − E k̂)(k̂ − E k̂)ᵀ of each pair, whose trace is the variance; 1 × 1 for scalar kernels."""
         rows, place = np.unique(np.concatenate((i, j)), return_inverse=True)
         X, (i, j) = X[rows], place.reshape(2, -1)
-        k = np.array([trial.kernel.gram(x[None], y[None]).ravel() for x, y in zip(X[i], X[j], strict=True)])
+        k = np.array([trial.kernel.gram(x[None], y[None]) for x, y in zip(X[i], X[j], strict=True)])
 
         def error(draw: int) -> Array:
             features = trial.draw(draw)
             Phi = features(X)
-            return features.paired(Phi[i], Phi[j]) - k
+            return features.paired(Phi[i], Phi[j]).reshape(k.shape) - k
 
-        return self._spread(error, k.shape, trial.engine).sum(1)
+        return self._spread(error, k.shape, trial.engine, by_blocks if trial.kernel.matrix_valued else by_entries)
 
     def _of_all_pairs(self, trial: Trial, sketch: Sketch, X: Array) -> Array:
         """E|k̂ − E k̂|² of another sketch for all pairs of rows."""
@@ -101,9 +111,11 @@ class Variance(Task):
             Phi = features(X)
             return features.product(Phi, Phi) - K
 
-        return self._spread(error, K.shape, trial.engine)
+        return self._spread(error, K.shape, trial.engine, by_entries)
 
-    def _spread(self, error: Callable[[int], Array], shape: tuple[int, ...], engine: Engine) -> Array:
+    def _spread(
+        self, error: Callable[[int], Array], shape: tuple[int, ...], engine: Engine, square: Callable[[Array], Array]
+    ) -> Array:
         """E|k̂ − E k̂|² from the errors k̂ − k of all draws, whose squares are small where k̂ is near k."""
 
         def moments(draws: slice) -> tuple[Array, Array]:
@@ -111,14 +123,14 @@ class Variance(Task):
             for k in range(draws.start, draws.stop):
                 e = error(k)
                 first += e
-                second += np.abs(e) ** 2
+                second += square(e)
             return first, second
 
         first, second = np.zeros(shape, np.complex128), np.zeros(shape)
         for one, two in engine.map(moments, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS)):
             first += one
             second += two
-        return (second - np.abs(first) ** 2 / self.draws) / (self.draws - 1)
+        return (second - square(first) / self.draws) / (self.draws - 1)
 
     def _ratios(self, trial: Trial, variance: Array, other: Array, tiny: Array) -> Iterator[Measure]:
         """Over all pairs for which the other sketch has a variance."""
@@ -127,3 +139,12 @@ class Variance(Task):
             ratios = variance[there] / other[there]
             trial.curve(f"ratio_to_{self.against}", LEVELS, np.quantile(ratios, LEVELS))
             yield Measure(f"ratio_to_{self.against}_below_1", float(np.mean(ratios < 1)))
+
+
+def by_entries(e: Array) -> Array:
+    return np.abs(e) ** 2
+
+
+def by_blocks(e: Array) -> Array:
+    """EEᵀ of real matrices, (…, p, p)."""
+    return (e @ e.swapaxes(-1, -2)).real

@@ -43,7 +43,7 @@ class ExactField:
 
 @dataclass(frozen=True)
 class VectorField(Task):
-    """Errors on the test rows; α is chosen by cross-validation, or given."""
+    """Errors on the test rows; α is chosen by cross-validation, or given: c, or c/n for a penalty λ = c κ of any n."""
 
     name = "vector_field"
     several_outputs = True
@@ -56,8 +56,10 @@ class VectorField(Task):
     arrows: int = 0
 
     def __post_init__(self) -> None:
-        good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
-        require(good, "task.alpha", "auto or a number above 0", self.alpha)
+        number = self._number
+        require(
+            number is None or 0 < number < np.inf, "task.alpha", "auto, a number above 0, or one over n", self.alpha
+        )
         require(self.folds >= 2, "task.folds", "at least 2", self.folds)
         require(self.epochs >= 1, "task.epochs", "at least 1", self.epochs)
         require(
@@ -66,8 +68,18 @@ class VectorField(Task):
         require(0 <= self.arrows <= 1000, "task.arrows", "from 0 to 1000", self.arrows)
         if self.solver not in SOLVERS:
             raise InputError(f"unknown task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
-        if self.solver == "sgd" and isinstance(self.alpha, str):
+        if self.solver == "sgd" and number is None:
             raise InputError("task.solver=sgd needs a number for task.alpha, such as 1e-6")
+
+    @property
+    def _number(self) -> float | None:
+        """The number in `alpha`, which may be followed by /n; 0 for other words, None for auto."""
+        if not isinstance(self.alpha, str):
+            return self.alpha
+        try:
+            return None if self.alpha == "auto" else float(self.alpha.removesuffix("/n"))
+        except ValueError:
+            return 0.0
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if sketch.is_complex:
@@ -108,7 +120,9 @@ class VectorField(Task):
         Y = train.part.dataset.targets(y)
         self._check(kernel, train, X, Y)
         scale = float(np.mean([kernel.gram(x[None], x[None]).diagonal().mean() for x in X[:100]]))
-        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        alpha = self._number
+        if alpha is not None and isinstance(self.alpha, str):
+            alpha /= len(train)
         rows = Targets(train, Y.mean(0))
         fit = OperatorFit(rows, scale, engine, alpha, self.folds, self.solver, self.epochs)
         measures: list[Measure] = []

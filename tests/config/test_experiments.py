@@ -14,7 +14,7 @@ WACKER = "2.1 2.2 2.3 3.2 3.3 3.4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 
 WACKER += "5.1 5.2 5.3 5.4 5.5 5.6 5.7 5.8 5.9 5.10 6.2 6.3 7.1 D.1 D.2 D.3 D.4 D.5"
 FIGURES = [f"wacker/fig{name.replace('.', '_')}" for name in WACKER.split()]
 FIGURES += [f"wacker/table{name}" for name in ("4_2", "6_1", "D_1")]
-FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig7", "table3")]
+FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table3")]
 FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + ["chang/fig2", "chang/fig5"]
 NAMES = [name for name in choices("experiment") if "/" in name]  # not the demo
 

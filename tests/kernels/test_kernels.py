@@ -186,6 +186,10 @@ def test_couplings_of_outputs():
     np.testing.assert_allclose(A("laplacian", edges=[[0, 1], [0, 2], [3, 0]])[0], np.linalg.pinv(star), atol=1e-12)
     chain = np.diag([1.0, 2, 2, 1]) - np.eye(4, k=1) - np.eye(4, k=-1)
     np.testing.assert_allclose(A("laplacian")[0] @ chain, np.eye(4) - 0.25, atol=1e-12)
+    np.testing.assert_allclose(A("damped_laplacian")[0] @ (chain + np.eye(4)), np.eye(4), atol=1e-12)
+    edges = [[0, 1], [1, 3], [3, 2], [2, 0]]  # two lines of two places are a cycle
+    np.testing.assert_allclose(A("laplacian", edges="2x2")[0], A("laplacian", edges=edges)[0], atol=1e-12)
+    np.testing.assert_allclose(A("laplacian", edges="1x4")[0], A("laplacian")[0], atol=1e-12)
     simplex = A("simplex")[0]  # vertices of length 1 with cosines −1/(p − 1), which sum to zero
     np.testing.assert_allclose(simplex, np.eye(4) * 4 / 3 - 1 / 3)
     assert np.linalg.matrix_rank(simplex) == 3
@@ -194,6 +198,12 @@ def test_couplings_of_outputs():
         A(COUPLED)
     with pytest.raises(InputError, match="pairs of different outputs 0 to 3"):
         A("laplacian", edges=[[0, 4]])
+    for coupling in ("covariance", "laplacian", "damped_laplacian"):
+        with pytest.raises(InputError, match="couples several outputs, and the data have one; use identity"):
+            A(coupling, p=1)
+    for edges in ("grid", "2by2", "x2", "1x1"):
+        with pytest.raises(InputError, match=r"kernel\.edges must be pairs such as .* or 4x8"):
+            A("laplacian", edges=edges)
     with pytest.raises(InputError, match="needs training rows"):
         make_kernel("decomposable", 3, coupling="identity")
 

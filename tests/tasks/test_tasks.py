@@ -81,6 +81,9 @@ def test_variance_of_a_matrix_valued_kernel_is_summed_over_its_entries(made):
     maps = [trial.draw(k) for k in range(40)]
     blocks = np.array([m.product(m(X), m(X)).reshape(40, 20, 40, 20)[i, :, j] for m in maps])
     assert found["variance_empirical"] == pytest.approx(blocks.var(0, ddof=1).sum((1, 2)).mean())
+    centred = blocks - blocks.mean(0)
+    norms = [np.linalg.norm(sum(e[pair] @ e[pair].T for e in centred) / 39, 2) for pair in range(30)]
+    assert found["variance_norm_empirical"] == pytest.approx(np.mean(norms))
     assert found["variance_closed_form"] == pytest.approx(
         make_sketch("orff_curl_free", kernel).closed_form.variance(X, X, 32)[i, j].mean()
     )

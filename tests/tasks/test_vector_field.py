@@ -106,13 +106,13 @@ def test_iterates_of_the_second_half_of_the_epochs_are_averaged():
     assert np.linalg.norm(all_of_them - wanted) > 0.05 * np.linalg.norm(wanted)
 
 
-@pytest.mark.parametrize("D", [0, 30])
-def test_targets_are_centred(D):
+@pytest.mark.parametrize(("D", "alpha"), [(0, 0.5), (30, 0.5), (30, f"{0.5 * N}/n")])
+def test_targets_are_centred(D, alpha):
     """Targets with a mean of 30, against the dense fit of the centred ones; with λ of this size centring matters."""
     data = Dataset("made", InMemory(np.r_[X, NEW]), InMemory(np.r_[Y, Y[:20]] + 30), None, N)
     split = prepared_split(data, Preparation(()), 0, np.float64)
     kernel = KERNELS["curl_free"]
-    task, sketch = make_task("vector_field", alpha=0.5), make_sketch("orff_curl_free" if D else "exact", kernel)
+    task, sketch = make_task("vector_field", alpha=alpha), make_sketch("orff_curl_free" if D else "exact", kernel)
     with Local(2).running() as engine:
         trial = make_trial(split, kernel, sketch, D, engine)
         found = measured(task, trial, task.reference(split, kernel, 0, engine))
@@ -297,7 +297,8 @@ def test_arrows_are_places_field_and_prediction():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"alpha": -1.0}, "task.alpha must be auto or a number above 0"),
+        ({"alpha": -1.0}, "task.alpha must be auto, a number above 0, or one over n"),
+        ({"alpha": "0.1/m"}, "task.alpha must be auto, a number above 0, or one over n"),
         ({"folds": 1}, "task.folds must be at least 2"),
         ({"solver": "cgs"}, "did you mean 'cg'"),
         ({"solver": "sgd"}, "needs a number for task.alpha"),

@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.datasets.formats.tables import Block
 from rfbench.datasets.published import readers
 
-EMBEDDED = ("digits", "diabetes", "breast_cancer", "wine")
+EMBEDDED = ("digits", "digit_halves", "diabetes", "breast_cancer", "wine")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Figures that a config names: one number against another, as in error:fit_seconds.
 
-The first is a metric.  The second is a column of the setting (features, degree, n_train) or another metric; then a line
-has a point for each number of features.
+The first is a metric, or several of one panel, as in kl|mnll:features.  The second is a column of the setting
+(features, degree, n_train) or another metric; then a line has a point for each number of features.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rfbench.checks import InputError, did_you_mean
+from rfbench.config.labels import with_options
 from rfbench.reports.figures.axes import in_decades, log_values
 from rfbench.reports.figures.panel import Panel
 from rfbench.reports.figures.style import line_style
@@ -30,6 +31,9 @@ WORDS = {
     "error": "misclassified fraction",
     "variance_closed_form": "variance",
     "variance_surrogate": "convex surrogate of the variance",
+    "variance_norm_bound": "bound",
+    "variance_norm_empirical": "Monte Carlo",
+    "variance_norm_bound|variance_norm_empirical": "spectral norm of the covariance",
     "kid_std": "standard deviation of KID",
     "fit_seconds": "seconds to fit",
     "transform_seconds": "seconds to compute features",
@@ -56,7 +60,12 @@ def _pair(summary: "pd.DataFrame", pair: str) -> "pd.DataFrame":
     y, _, x = pair.partition(":")
     if x not in COLUMNS and x not in set(summary["metric"]):
         raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
-    found = summary.loc[summary["metric"] == y, [*SETTING, "mean", "std"]].rename(columns={"mean": "y"})
+    ys = y.split("|")
+    found = summary.loc[summary["metric"].isin(ys), [*SETTING, "metric", "mean", "std"]].rename(columns={"mean": "y"})
+    if len(ys) > 1:
+        pairs = zip(found["sketch"], found["metric"], strict=True)
+        found["sketch"] = [with_options(sketch, [WORDS.get(metric, metric)]) for sketch, metric in pairs]
+    found = found.drop(columns="metric")
     if x in COLUMNS:
         found = found.assign(x=found[x])
         return found.assign(plot=pair, **({} if x == "features" else {x: float("nan")}))

@@ -1,15 +1,21 @@
 """Operator-valued random Fourier features: decomposable, curl-free, divergence-free  [Brault et al. 2016].
 
-The map is φ of the Gaussian kernel, D/2 cosines and D/2 sines, with a coupling of outputs; D is the length of φ.
-
-For fields of d coordinates A(ω) grows with ‖ω‖².  Here that factor is moved to the density of ω: Gaussian times
-‖ω‖² l²/d, which is the same direction with the radius χ_{d+2}/l, and A(ω) is divided by the factor.  The mean is the
-same kernel, the features are bounded, and for curl-free fields on the plane the variance at δ = 0 is a third.  For
+The map is φ of the Gaussian kernel, D/2 cosines and D/2 sines, with a coupling of outputs; D is the length of φ.  For
 independent frequencies, with the Frobenius norm and E over one ω, the estimate has
 
-    E‖K̂ − K‖² = (2/D) (½ (1 + E cos⟨ω, 2δ⟩) ‖A‖² − ‖K(δ)‖²)                                             (1)
+    E‖K̂ − K‖² = (2/D) (½ E (1 + cos⟨ω, 2δ⟩) ‖A(ω)‖² − ‖K(δ)‖²)                                           (1)
 
-with ‖A‖² = ((1 − c)²(d − 1) + c²) d²/l⁴ and E cos⟨ω, δ⟩ = −Δk(δ) l²/d = k(δ) (1 − ‖δ‖²/(d l²)) for fields.
+For fields of d coordinates ‖A(ω)‖² = a ‖ω‖⁴ with a = (1 − c)²(d − 1) + c².  The published features draw Gaussian
+frequencies [ibid., Examples 2.2 and 2.3]; then, with s = ‖δ‖²/l²,
+
+    E cos⟨ω, δ⟩ ‖ω‖⁴ = ΔΔk(δ) = k(δ) (s² − 2(d + 2) s + d(d + 2))/l⁴                                      (2)
+
+The bounded ones move the factor ‖ω‖² from A(ω) to the density: Gaussian times ‖ω‖² l²/d, which is the same direction
+with the radius χ_{d+2}/l, and A(ω) is divided by that factor.  The mean is the same kernel, ‖A‖² = a d²/l⁴ is constant,
+
+    E cos⟨ω, δ⟩ = −Δk(δ) l²/d = k(δ) (1 − s/d)                                                            (3)
+
+and (1) is smaller at every distance, by a/(D l⁴) times 2d + exp(−2s)(16s² − (4d + 16)s + 2d) > 0.
 
 Points of a scrambled Sobol sequence cover the frequencies more evenly [Yang et al. 2014].  Each has the same
 distribution, up to sign, so the mean is the same; the variance is smaller and not known in closed form.
@@ -18,7 +24,6 @@ distribution, up to sign, so the mean is the same; the variance is smaller and n
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,6 +74,18 @@ class OperatorFourier(Sketch):
     def coupling(self, Omega: Array) -> Coupling:
         """M for the frequencies of the features, (D, d)."""
 
+    @abstractmethod
+    def second_moment(self, d: int) -> Array:
+        """E A(ω)², (p, p)."""
+
+    def norm_bound(self, X: Array, Y: Array, D: int) -> Array:
+        """(2/D) (½ ‖(K(2δ) + K(0)) K(0) − 2 K(δ)²‖₂ + ‖E A(ω)² − K(0)²‖₂)  [Brault et al. 2016, Proposition 3.1]."""
+        (n, d), m, p = X.shape, len(Y), self.kernel.size(X.shape[1])
+        near, far = (self.kernel.gram(t * X, t * Y).reshape(n, p, m, p).swapaxes(1, 2) for t in (1, 2))
+        K0 = self.kernel.gram(X[:1], X[:1])  # E A(ω)
+        within = np.linalg.norm((far + K0) @ K0 - 2 * near @ near, 2, axis=(2, 3))
+        return (within / 2 + np.linalg.norm(self.second_moment(d) - K0 @ K0, 2)) * 2 / D
+
 
 class DecomposableFourier(OperatorFourier):
     kernel: Decomposable
@@ -79,11 +96,48 @@ class DecomposableFourier(OperatorFourier):
     @property
     def closed_form(self) -> ClosedForm | None:
         form, squares = self.scalar.closed_form, np.sum(self.kernel.A**2)
-        return form and ClosedForm(lambda X, Y, D: form.variance(X, Y, D) * squares)
+        return form and ClosedForm(lambda X, Y, D: form.variance(X, Y, D) * squares, norm_bound=self.norm_bound)
+
+    def second_moment(self, d: int) -> Array:
+        return self.kernel.A @ self.kernel.A
 
 
 class FieldFourier(OperatorFourier):
+    """Gaussian frequencies, as published."""
+
     kernel: FieldKernel
+
+    def coupling(self, Omega: Array) -> Coupling:
+        c = self.kernel.curl_free_part
+        return Gradient(Omega) if c == 1 else Field(Omega, c)
+
+    def moment(self, s: Array, d: int) -> Array:
+        """E cos⟨ω, δ⟩ ‖A(ω)‖² l⁴/a at s = ‖δ‖²/l²: equation (2)."""
+        return np.exp(-s / 2) * (s**2 - 2 * (d + 2) * s + d * (d + 2))
+
+    def second_moment(self, d: int) -> Array:
+        """‖A(ω)‖² is the trace of A(ω)², and no direction is preferred."""
+        return self._a(d) * self.moment(np.zeros(1), d) / (d * self.kernel.gaussian.l2**2) * np.eye(d)
+
+    @property
+    def closed_form(self) -> ClosedForm:
+        return ClosedForm(self._variance, norm_bound=self.norm_bound)
+
+    def _a(self, d: int) -> float:
+        c = self.kernel.curl_free_part
+        return (1 - c) ** 2 * (d - 1) + c**2
+
+    def _variance(self, X: Array, Y: Array, D: int) -> Array:
+        """Equation (1)."""
+        (_, d), l2, c = X.shape, self.kernel.gaussian.l2, self.kernel.curl_free_part
+        s = squared_distances(X, Y) / l2
+        across, along = (1 - c) * (d - 1 - s) + c, (1 - c) * (d - 1) + c * (1 - s)  # eigenvalues of K l²/k
+        second = self._a(d) * (self.moment(np.zeros(1), d) + self.moment(4 * s, d)) / 2
+        return np.maximum(second - np.exp(-s) * ((d - 1) * across**2 + along**2), 0) * 2 / (D * l2**2)
+
+
+class BoundedField(FieldFourier):
+    """Frequencies of density ‖ω‖² times Gaussian, and A(ω) of constant norm."""
 
     def weighted(self, Omega: Array) -> tuple[Array, Array]:
         """Radii at the same quantile of χ_{d+2} as those of χ_d, and frequencies of equal length."""
@@ -94,21 +148,9 @@ class FieldFourier(OperatorFourier):
         other = np.sqrt(2 * gammainccinv(d / 2 + 1, gammaincc(d / 2, (l * radius) ** 2 / 2))) / l
         return (Omega * (other / radius)).astype(Omega.dtype), (Omega * (np.sqrt(d) / l / radius)).astype(Omega.dtype)
 
-    def coupling(self, Omega: Array) -> Coupling:
-        c = self.kernel.curl_free_part
-        return Gradient(Omega) if c == 1 else Field(Omega, c)
-
-    @property
-    def closed_form(self) -> ClosedForm:
-        return ClosedForm(self._variance)
-
-    def _variance(self, X: Array, Y: Array, D: int) -> Array:
-        """Equation (1)."""
-        (_, d), k, c = X.shape, self.kernel.gaussian, self.kernel.curl_free_part
-        s = squared_distances(X, Y) / k.l2
-        across, along = (1 - c) * (d - 1 - s) + c, (1 - c) * (d - 1) + c * (1 - s)  # eigenvalues of K l²/k
-        moment = ((1 - c) ** 2 * (d - 1) + c**2) * d**2 * (1 + np.exp(-2 * s) * (1 - 4 * s / d)) / 2
-        return np.maximum(moment - np.exp(-s) * ((d - 1) * across**2 + along**2), 0) * 2 / (D * k.l2**2)
+    def moment(self, s: Array, d: int) -> Array:
+        """Equation (3)."""
+        return d**2 * np.exp(-s / 2) * (1 - s / d)
 
 
 @dataclass(frozen=True)
@@ -148,20 +190,31 @@ class OperatorMap(WrappedMap):
 
 
 POINTS = ("independent", "sobol")
+DENSITIES = {"bounded": BoundedField, "gaussian": FieldFourier}
 
 
-def make(sketch: Callable[[Any], OperatorFourier], kernel: MatrixKernel, points: str = "independent") -> Sketch:
+def decomposable(kernel: Decomposable, points: str = "independent") -> Sketch:
+    return at_points(DecomposableFourier(kernel), points)
+
+
+def field(kernel: FieldKernel, points: str = "independent", density: str = "bounded") -> Sketch:
+    if density not in DENSITIES:
+        raise InputError(f"no sketch.density '{density}'; {did_you_mean(density, DENSITIES)}")
+    return at_points(DENSITIES[density](kernel), points)
+
+
+def at_points(sketch: OperatorFourier, points: str) -> Sketch:
     if points not in POINTS:
         raise InputError(f"no sketch.points '{points}'; {did_you_mean(points, POINTS)}")
-    return QuasiRandom(sketch(kernel)) if points == "sobol" else sketch(kernel)
+    return QuasiRandom(sketch) if points == "sobol" else sketch
 
 
+MAKERS: dict[str, Callable[..., Sketch]] = {
+    "decomposable": decomposable,
+    "curl_free": field,
+    "div_free": field,
+    "helmholtz": field,
+}
 FAMILIES = {
-    f"orff_{name}": Family(partial(make, sketch), (name,), "closed form for independent points", "d D")
-    for name, sketch in {
-        "decomposable": DecomposableFourier,
-        "curl_free": FieldFourier,
-        "div_free": FieldFourier,
-        "helmholtz": FieldFourier,
-    }.items()
+    f"orff_{name}": Family(make, (name,), "closed form for independent points", "d D") for name, make in MAKERS.items()
 }

@@ -30,7 +30,7 @@ def test_yaml_says_what_it_is_and_how_it_is_prepared(name):
     assert config["name"] == name
     if name not in GENERATED:
         usual = ["unit_norm"] if name in IMAGES else ["standardize", "unit_norm"]
-        assert config["prepare"] == (["center"] if name == "uk_house_prices" else usual)
+        assert config["prepare"] == {"uk_house_prices": ["center"], "digit_halves": []}.get(name, usual)
         layers = name in MODELS and len(NETWORKS[MODELS[name]]) > 1
         assert set(config) == {"name", "prepare"} | ({"layer"} if layers else set())
         assert config.get("layer", "final") == "final"
@@ -44,14 +44,20 @@ def test_sources_and_fingerprints_are_of_known_sets():
 def test_embedded_sets_need_no_file(name):
     data = load({"name": name}, data_dir=None, download=False)
     n, d = data.X.shape
-    assert data.y.shape == (n,)
+    assert data.y.shape == ((n, 32) if name == "digit_halves" else (n,))
     assert d > 1
     assert status(name, None) == "embedded"
     if data.classes:
         assert set(data.y.read(0, n)) == set(range(data.classes))
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+def test_halves_of_digits_are_their_upper_and_lower_pixels():
+    data, images = load({"name": "digit_halves"}, data_dir=None, download=False), sklearn.datasets.load_digits().images
+    upper, lower = (rows.read(0, 1797).reshape(-1, 4, 8) for rows in (data.X, data.y))
+    np.testing.assert_array_equal(16 * np.concatenate((upper, lower), axis=1), images)
+
+
+@pytest.mark.parametrize("name", [name for name in EMBEDDED if name != "digit_halves"])
 def test_embedded_sets_are_those_of_scikit_learn(name):
     options = {"scaled": False} if name == "diabetes" else {}
     X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True, **options)

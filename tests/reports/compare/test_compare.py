@@ -101,6 +101,13 @@ def test_learning_needs_the_same_model_and_rows(changes, word):
     assert word in found.reason
 
 
+@pytest.mark.parametrize("task", ["vector_field", "vector_field(alpha=2/n)"])
+def test_vector_fields_are_compared_by_training_rows(task):
+    cell, ours = replace(CELL, metric="rmse", task=task, n=455), replace(OURS, metric="rmse", task=task)
+    assert verdict(cell, ours).verdict == AGREE
+    assert verdict(replace(cell, n=506), ours).reason == "455 rows, theirs 506"
+
+
 def test_known_faults_and_missing_data_are_never_agreement():
     assert verdict(replace(CELL, fault="broken"), OURS).reason == "theirs: broken"
     assert verdict(replace(CELL, fault="broken"), OURS).ours == OURS

@@ -28,6 +28,14 @@ def test_a_metric_against_another_is_paired_by_setting():
     np.testing.assert_allclose(drawn["gaussian"], [(D + 0.01, 1 / D + 0.01) for D in (8, 16, 32, 64)])
 
 
+def test_several_metrics_of_one_panel_are_named():
+    table = summary(*made("kl", lambda p, D: 1 / D), *made("mnll", lambda p, D: D))
+    drawn = lines(axes(table, plot=["kl|mnll:features"])[PANEL])
+    assert set(drawn) >= {"gaussian(mean negative log likelihood)", "rademacher(KL divergence from the exact process)"}
+    found = drawn["gaussian(mean negative log likelihood)"]
+    np.testing.assert_allclose(found, [(D, D + 0.01) for D in (8, 16, 32, 64)])
+
+
 def test_against_the_degree_all_are_in_one_panel(tmp_path):
     table = summary(*made("max_abs_error", lambda p, D: p, degrees=(1, 2, 3, 4), counts=(8,)))
     (ax,) = axes(table, plot=["max_abs_error:degree"]).values()
