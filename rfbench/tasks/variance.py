@@ -2,7 +2,7 @@
 
 The curve `ratio_to_…` has 101 quantiles of Var(sketch)/Var(other) over all pairs of `rows` rows, where the other sketch
 is the real one of the family or the one that `against` names: the empirical distribution functions of Wacker 2022,
-Fig. 3.3, 4.1 and 4.2.  The variance of TensorSketch (Fig. 4.4 and 4.5) is known by Monte Carlo only.
+Fig. 3.3, 4.1 and 4.2.
 """
 
 from collections.abc import Callable, Iterator
