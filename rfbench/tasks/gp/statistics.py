@@ -22,6 +22,7 @@ from rfbench.tasks.gp.posterior import (
     Posterior,
     solve_systems,
 )
+from rfbench.tasks.gp.recentred import RecentredPosterior
 from rfbench.tasks.rows import gathered
 
 Groups = Sequence[Rows]
@@ -37,8 +38,10 @@ class Statistics(ABC):
 
 
 def collect(draw: Drawn, groups: Groups, engine: Engine) -> Statistics:
-    """One pass over the rows; one for each expert of a localized sketch."""
+    """One pass over the rows; one for each expert of a localized sketch, or for each new row."""
     features, n = draw.features, sum(map(len, groups))
+    if features.recentred:
+        return RecentredStatistics(features, groups)
     if features.experts:
         experts = [collect(Expert(draw, c), groups, engine) for c in range(len(features.experts))]
         return ExpertStatistics(features, experts)
@@ -153,3 +156,13 @@ class ExpertStatistics(Statistics):
         for expert in self.experts:
             self.watch.add(expert.watch)
         return ExpertPosterior(self.features.nearest, posteriors)
+
+
+class RecentredStatistics(Statistics):
+    """The rows themselves, for a sketch that is recentred at each new row."""
+
+    def __init__(self, features: FeatureMap, groups: Groups) -> None:
+        self.features, self.groups, self.watch = features, groups, Stopwatch()
+
+    def posterior(self, model: Model, engine: Engine) -> RecentredPosterior:
+        return RecentredPosterior(self.features, list(self.groups), model)
