@@ -1,7 +1,7 @@
 """Runs the published cells that have no verdict: those without a known fault, of data that are here, cheapest first.
 
-One rfbench command for each setting and tier of features, in outputs/ below the working directory; what is finished is not
-repeated.  `rfbench compare` then judges them.  --plan prints the commands with estimated seconds.
+One rfbench command for each setting and tier of features, in outputs/ below the working directory; what is finished is
+not repeated.  `rfbench compare` then judges them.  --plan prints the commands with estimated seconds.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from rfbench.reports.compare.words import words
 from rfbench.run import run
 
 TIERS = (128, 1024, 2048, 4096, 1 << 30)  # numbers of features that share a command
+JUDGED = Path(__file__).parents[1] / "docs" / "paper" / "compare.csv"
 HERE = ("embedded", "generated", "available")
 
 
@@ -35,11 +36,11 @@ class Command(NamedTuple):
     seconds: float
 
 
-def wanted(cells: Iterable[Cell], judged: set[tuple[str, ...]]) -> Iterator[Cell]:
+def wanted(cells: Iterable[Cell], known: set[tuple[str, ...]]) -> Iterator[Cell]:
     for cell in cells:
-        known = tuple(getattr(cell, name) for name in SETTING) in judged
-        here = not cell.fault and cell.features and "opu=" not in cell.sketch
-        if here and not known and status(cell.dataset.partition("(")[0], None) in HERE:
+        new = tuple(getattr(cell, name) for name in SETTING) not in known
+        good = not cell.fault and cell.features and "opu=" not in cell.sketch
+        if new and good and status(cell.dataset.partition("(")[0], None) in HERE:
             yield cell
 
 
@@ -68,6 +69,14 @@ def _seconds(cell: Cell, features: list[int], kernel_error: bool) -> float:
     return 20 + sum(n * D**2 for D in features) / 1e10
 
 
+def judged(path: Path) -> Iterator[tuple[str, ...]]:
+    """The settings of the cells that have a verdict."""
+    with open(path, newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            if line["kind"] == CELL and line["verdict"] != NOT_COMPUTED:
+                yield tuple(line[name] for name in SETTING)
+
+
 def execute(one: Command) -> bool:
     """Run a command as rfbench does, without the table and the figure; whether all of it succeeded."""
     (config,) = compose_jobs(with_search_path(list(one.words)), False)
@@ -84,19 +93,18 @@ def execute(one: Command) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--truth", type=Path, help="the directory of the author's files")
-    parser.add_argument("--judged", type=Path, default=Path(__file__).parents[1] / "docs" / "paper" / "compare.csv")
+    parser.add_argument("--judged", type=Path, nargs="+", default=[JUDGED], help="tables of verdicts")
     parser.add_argument("--all", action="store_true", help="cells that have a verdict too")
     parser.add_argument("--plan", action="store_true", help="print the commands and run nothing")
     options = parser.parse_args()
-    judged = set()
-    if not options.all:
-        with open(options.judged, newline="", encoding="utf-8") as file:
-            lines = [line for line in csv.DictReader(file) if line["kind"] == CELL and line["verdict"] != NOT_COMPUTED]
-        judged = {tuple(line[name] for name in SETTING) for line in lines}
+    known = set() if options.all else {setting for path in options.judged for setting in judged(path)}
     cells = [*printed(), *(author(options.truth) if options.truth else ())]
-    todo, failed = commands(wanted(cells, judged)), False
+    todo, failed = commands(wanted(cells, known)), False
     for number, one in enumerate(todo, 1):
-        print(f"[{number}/{len(todo)}] {one.cells} cells, {one.seconds:.0f} s: rfbench {shlex.join(one.words)}", flush=True)
+        print(
+            f"[{number}/{len(todo)}] {one.cells} cells, {one.seconds:.0f} s: rfbench {shlex.join(one.words)}",
+            flush=True,
+        )
         if not options.plan:
             failed |= not execute(one)
     print(f"{sum(one.cells for one in todo)} cells")

@@ -1,7 +1,7 @@
 """Renews docs/paper.md and docs/paper/ after `make paper` and `make paper-cells`: verdicts, seconds and numbers.
 
-Seconds are the sum over the jobs of an experiment, numbers are means and standard deviations to four digits.  With
---keep the verdicts of docs/paper/compare.csv stay, and the outputs add those that it lacks: they hold only some of the runs.
+Seconds are the sum over the jobs of an experiment, numbers are means and standard deviations to four digits.
+With --keep the verdicts of docs/paper/compare.csv stay, and the outputs, which hold some runs, add those that it lacks.
 """
 
 import argparse
@@ -38,7 +38,9 @@ def renewed(row: str, outputs: Path, lines: list[Line], judged: set[str]) -> str
 
     Rows of one figure, as `T Fig. 5.6` and `T Fig. 5.6, distances`, share its verdicts: the first of them has them.
     """
-    command = re.match(r"\| ([TOCB] [^|]+) \| `make (fig|table)-(\w+)-([\w.]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*) \|", row)
+    command = re.match(
+        r"\| ([TOCB] [^|]+) \| `make (fig|table)-(\w+)-([\w.]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*) \|", row
+    )
     if not command:
         return row
     figure, kind, paper, number, shows, verdict, before = command.groups()

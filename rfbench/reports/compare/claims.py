@@ -1,8 +1,8 @@
 """Statements of the papers without a number, checked against our results: claims.csv, one line each.
 
 Patterns give the setting, several of them separated by |; an empty one matches everything.  `below` is checked wherever
-both sketches have the same setting.  A claim that holds does so by a significant difference, or is merely not contradicted
-by one: `shown` says which.
+both sketches have the same setting.  A claim that holds does so by a significant difference, or is merely not
+contradicted by one: `shown` says which.
 """
 
 import csv

@@ -181,7 +181,9 @@ def test_claims_can_be_contradicted():
     high = replace(low, sketch="tensorsrht", mean=0.2)
     assert [(one.verdict, one.shown) for one in check([claim], [low, high])] == [(HOLDS, True)]
     near = replace(high, mean=0.099)
-    assert [(one.verdict, one.shown) for one in check([claim], [low, near])] == [(HOLDS, False)]  # not significantly above
+    assert [(one.verdict, one.shown) for one in check([claim], [low, near])] == [
+        (HOLDS, False)
+    ]  # not significantly above
     assert [one.verdict for one in check([claim], [replace(low, mean=0.2), replace(high, mean=0.1)])] == [FAILS]
     assert [one.verdict for one in check([claim], [low])] == [NOT_COMPUTED]
     elsewhere = [replace(one, dataset="digits") for one in (low, high)]  # which the thesis does not speak of

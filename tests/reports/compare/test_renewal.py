@@ -10,7 +10,12 @@ from support import ROOT
 from rfbench.reports.compare.command import COLUMNS, as_csv
 from rfbench.reports.compare.verdicts import AGREE, DISAGREE, NOT_COMPUTED
 
-CELL = dict.fromkeys(COLUMNS, "") | {"kind": "cell", "source": "T Fig. 4.8", "published": "0.5", "verdict": NOT_COMPUTED}
+CELL = dict.fromkeys(COLUMNS, "") | {
+    "kind": "cell",
+    "source": "T Fig. 4.8",
+    "published": "0.5",
+    "verdict": NOT_COMPUTED,
+}
 CLAIM = CELL | {"kind": "claim", "source": "T Fig. 4.9", "published": "is smaller"}
 ROW = "| T Fig. {0} | `make fig-wacker-{0}` | errors | {1} | {2} |"
 
@@ -35,7 +40,9 @@ def test_the_plan_has_cells_without_verdict_and_fault(tmp_path, data_dir):
     setting = {"source": "T Table D.1", "dataset": "boston", "prepare": "unit_norm", "task": "gpr", "degree": "20"}
     setting |= {"kernel": "polynomial(0.125, 0.875)", "sketch": "srf", "features": "80", "metric": "rel_frobenius"}
     judged.write_text(as_csv([CELL | setting | {"verdict": DISAGREE}]))
-    assert not any(boston in line for line in python("cells.py", "--plan", "--judged", judged, cwd=tmp_path).splitlines())
+    assert not any(
+        boston in line for line in python("cells.py", "--plan", "--judged", judged, cwd=tmp_path).splitlines()
+    )
 
 
 @pytest.fixture
