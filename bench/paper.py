@@ -8,6 +8,7 @@ import argparse
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from rfbench.reports.compare.command import CELL, SETTING, Line, as_csv, counted
 from rfbench.reports.compare.verdicts import NOT_COMPUTED
 from rfbench.storage import replace_file
 
-SILENT = "runs; nothing to compare with"
+SILENT = "runs; published as a picture"
+TOTAL = "Verdicts: "  # begins the line of the page with the counts
 
 
 def seconds(directory: Path) -> str:
@@ -33,23 +35,31 @@ def belongs(line: Line, figure: str) -> bool:
     return any(re.fullmatch(pattern, name) for name in re.split(r", (?=[TOCB] )", line["source"]))
 
 
-def renewed(row: str, outputs: Path, lines: list[Line], judged: set[str]) -> str:
-    """A row of the table with new verdicts and seconds; any other row unchanged.
+def verdict(figure: str, lines: list[Line], shown: dict[int, str]) -> str:
+    """The counts of a figure, or the figure that has shown all of them before: two may share a claim."""
+    own = [i for i, line in enumerate(lines) if belongs(line, figure)]
+    judged = [i for i in own if lines[i]["verdict"] != NOT_COMPUTED]
+    before = [shown.setdefault(i, figure) for i in judged]
+    if judged and figure not in before:
+        return f"see {before[0]}"
+    reasons = Counter(lines[i]["reason"] for i in own)
+    none = f"runs; {len(own)} not computed ({reasons.most_common(1)[0][0]})" if own else SILENT
+    return counted([lines[i] for i, name in zip(judged, before, strict=True) if name == figure]) or none
 
-    Rows of one figure, as `T Fig. 5.6` and `T Fig. 5.6, distances`, share its verdicts: the first of them has them.
-    """
+
+def renewed(row: str, outputs: Path, lines: list[Line], shown: dict[int, str]) -> str:
+    """A row of the table with new verdicts and seconds, or the line of counts; any other row unchanged."""
+    if row.startswith(TOTAL):
+        return f"{TOTAL}{counted(lines)}."
     command = re.match(
-        r"\| ([TOCB] [^|]+) \| `make (fig|table)-(\w+)-([\w.]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*) \|", row
+        r"\| ([TOCB] [^|]+) \| `make (fig|table)-(\w+)-([\w.]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*)\|", row
     )
     if not command:
         return row
-    figure, kind, paper, number, shows, verdict, before = command.groups()
-    took = seconds(outputs / paper / f"{kind}{number.replace('.', '_')}") or before
-    first = (name := figure.partition(",")[0]) not in judged
-    judged.add(name)
-    if took:
-        verdict = (counted([line for line in lines if belongs(line, figure)]) or SILENT) if first else f"see {name}"
-    return f"| {figure} | `make {kind}-{paper}-{number}` | {shows} | {verdict} | {took} |"
+    figure, kind, paper, number, shows, said, before = (word.strip() for word in command.groups())
+    if took := seconds(outputs / paper / f"{kind}{number.replace('.', '_')}") or before:
+        said = verdict(figure, lines, shown)
+    return f"| {figure} | `make {kind}-{paper}-{number}` | {shows} | {said} | {took} |"
 
 
 def keep(experiment: Path, docs: Path) -> None:
@@ -71,17 +81,24 @@ def key(line: Line) -> tuple[str, ...]:
 
 
 def merged(old: list[Line], new: list[Line]) -> Iterator[Line]:
-    """The new lines, with the verdicts of the old ones in their places."""
+    """The new lines, with the verdicts of the old ones in their places unless a cell has more seeds now."""
     judged: dict[tuple[str, ...], list[Line]] = {}
     for line in old:
         if line["verdict"] != NOT_COMPUTED:
             judged.setdefault(key(line), []).append(line)
     for line in new:
-        if key(line) not in judged:
+        before = judged.get(key(line))
+        if before is None or (line["kind"] == CELL and before and seeds(line) > seeds(before[0])):
             yield line
         else:
-            yield from judged[key(line)]
-            judged[key(line)] = []
+            yield from before
+            before.clear()
+
+
+def seeds(line: Line) -> int:
+    """Of ours, as in 0.5 ± 0.1 (10); without a verdict none."""
+    found = re.search(r"\((\d+)\)$", line["ours"])
+    return int(found[1]) if found and line["verdict"] != NOT_COMPUTED else 0
 
 
 def main() -> None:
@@ -93,8 +110,8 @@ def main() -> None:
     lines, kept = read(options.outputs / "compare.csv"), options.docs / "paper" / "compare.csv"
     if options.keep:
         lines = list(merged(read(kept), lines))
-    page, judged = options.docs / "paper.md", set[str]()
-    rows = [renewed(row, options.outputs, lines, judged) for row in page.read_text().splitlines()]
+    page, shown = options.docs / "paper.md", dict[int, str]()
+    rows = [renewed(row, options.outputs, lines, shown) for row in page.read_text().splitlines()]
     replace_file(page, "\n".join(rows) + "\n")
     replace_file(kept, as_csv(lines))
     for jobs in options.outputs.glob("*/*/jobs/"):

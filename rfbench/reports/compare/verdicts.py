@@ -84,7 +84,7 @@ def objection(cell: Cell, ours: Ours) -> str:
         return f"{ours.task}, theirs {cell.task}"
     if abs(ours.scale - 1) > 1e-9 and not cell.task.startswith("kid"):
         return f"kernel {ours.scale:g} times theirs"
-    n = ours.n_train if cell.task == "vector_field" else ours.n_train + ours.n_test
+    n = ours.n_train if cell.task.startswith("vector_field") else ours.n_train + ours.n_test
     if n != cell.n:
         return f"{n} rows, theirs {cell.n}"
     if cell.metric == "kl" and ours.rows != cell.rows:

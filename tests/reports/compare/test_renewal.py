@@ -16,7 +16,7 @@ CELL = dict.fromkeys(COLUMNS, "") | {
     "published": "0.5",
     "verdict": NOT_COMPUTED,
 }
-CLAIM = CELL | {"kind": "claim", "source": "T Fig. 4.9", "published": "is smaller"}
+CLAIM = CELL | {"kind": "claim", "source": "T Fig. 4.9, T Fig. 4.10", "published": "is smaller"}
 ROW = "| T Fig. {0} | `make fig-wacker-{0}` | errors | {1} | {2} |"
 
 
@@ -50,13 +50,19 @@ def page(tmp_path):
     """A page with two figures, of which one has run, and the verdicts of an earlier run."""
     for name in ("docs/paper", "outputs"):
         (tmp_path / name).mkdir(parents=True)
-    rows = [ROW.format("4.8", "not run", ""), ROW.format("4.9", "old", "12"), "text"]
+    rows = [ROW.format("4.8", "not run", ""), ROW.format("4.9", "old", "12"), ROW.format("4.10", "old", "3"), "text"]
     (tmp_path / "docs" / "paper.md").write_text("\n".join(rows) + "\n")
     old = [CELL | {"features": "1", "verdict": DISAGREE}, CLAIM | {"dataset": "mnist", "verdict": "holds"}]
     (tmp_path / "docs" / "paper" / "compare.csv").write_text(as_csv(old))
     new = [CELL | {"features": "1", "verdict": AGREE}, CELL | {"features": "2"}, CLAIM | {"verdict": "fails"}]
     (tmp_path / "outputs" / "compare.csv").write_text(as_csv(new))
     return tmp_path
+
+
+def test_a_cell_with_more_seeds_replaces_its_old_verdict(page):
+    for name, verdict, ours in (("docs/paper", DISAGREE, "1 ± 0.1 (3)"), ("outputs", AGREE, "1 ± 0.1 (30)")):
+        (page / name / "compare.csv").write_text(as_csv([CELL | {"verdict": verdict, "ours": ours}]))
+    assert "1 of 1 cells agree" in python("paper.py", "--keep", cwd=page)
 
 
 @pytest.mark.parametrize(
@@ -71,4 +77,5 @@ def test_every_row_is_kept_and_old_verdicts_on_request(page, words, wanted, show
     with open(page / "docs" / "paper" / "compare.csv") as file:
         assert [line["verdict"] for line in csv.DictReader(file)] == wanted
     rows = (page / "docs" / "paper.md").read_text().splitlines()
-    assert rows == [ROW.format("4.8", "not run", ""), ROW.format("4.9", shown, "12"), "text"]
+    wanted = ROW.format("4.8", "not run", ""), ROW.format("4.9", shown, "12"), ROW.format("4.10", "see T Fig. 4.9", "3")
+    assert rows == [*wanted, "text"]
