@@ -58,10 +58,10 @@ def _parse(words: list[str]) -> argparse.Namespace:
 
 
 def _available(dataset: str) -> bool:
-    """Whether a dataset is here or can be downloaded or extracted."""
+    """Whether a dataset is here or can be downloaded."""
     from rfbench.datasets import status
 
-    return status(dataset, None) not in ("unknown", "manual download")
+    return status(dataset, None) not in ("unknown", "manual download", "needs extraction")
 
 
 def _of_cell(one: Verdict) -> Line:
@@ -124,6 +124,6 @@ def counted(lines: list[Line]) -> str:
     weak = f" ({found[CELL, WEAK]} weak)" if found[CELL, WEAK] else ""
     both = (
         f"{found[CELL, AGREE]} of {cells} cells agree{weak}" if cells else "",
-        f"{found[CLAIM, HOLDS]} of {claims} claims hold ({clear} clearly)" if claims else "",
+        f"{found[CLAIM, HOLDS]} of {claims} claims hold ({clear or 'none'} clearly)" if claims else "",
     )
     return "; ".join(filter(None, both))

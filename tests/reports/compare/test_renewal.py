@@ -68,8 +68,8 @@ def test_a_cell_with_more_seeds_replaces_its_old_verdict(page):
 @pytest.mark.parametrize(
     ("words", "wanted", "shown"),
     [
-        ((), [AGREE, NOT_COMPUTED, "fails"], "0 of 1 claims hold (0 clearly)"),
-        (("--keep",), [DISAGREE, NOT_COMPUTED, "holds"], "1 of 1 claims hold (0 clearly)"),
+        ((), [AGREE, NOT_COMPUTED, "fails"], "0 of 1 claims hold (none clearly)"),
+        (("--keep",), [DISAGREE, NOT_COMPUTED, "holds"], "1 of 1 claims hold (none clearly)"),
     ],
 )
 def test_every_row_is_kept_and_old_verdicts_on_request(page, words, wanted, shown):
