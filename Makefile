@@ -8,7 +8,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick beyond clean
+.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick paper-cells beyond clean
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers b
 
 beyond: EXPERIMENTS = $(filter beyond/%,$(ALL))
 beyond: paper  ## every experiment that no paper has
+
+paper-cells: $(DEV)  ## published cells without a verdict, cheapest first, resumed where it stopped (ARGS=--plan lists them)
+	$(VENV)/bin/python bench/cells.py $(if $(TRUTH),--truth $(TRUTH)) $(ARGS)
 
 paper-quick: PAPER = quick
 paper-quick: LAUNCHER = basic

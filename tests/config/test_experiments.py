@@ -1,5 +1,7 @@
 """Experiments: each is there, is short, has a line in docs/paper.md or docs/beyond.md (test_config.py composes it)."""
 
+import re
+
 import pytest
 from omegaconf import OmegaConf
 from support import ROOT
@@ -17,6 +19,23 @@ FIGURES += [f"wacker/table{name}" for name in ("4_2", "6_1", "D_1")]
 FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table3")]
 FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + ["chang/fig2", "chang/fig5"]
 NAMES = [name for name in choices("experiment") if "/" in name]  # not the demo
+
+
+# Counted in the works themselves.
+NUMBERED = {"T": f"1.1 1.2 1.3 1.4 3.1 6.1 {WACKER}", "O": "1 2 3 4", "C": "1 2 5", "B": "1 2 3 4 5 7"}
+TABLES = {"T": "4.1 4.2 5.1 5.2 6.1 D.1", "O": "1", "B": "1 2 3"}
+
+
+def test_every_figure_and_table_of_the_works_has_a_line_on_the_page():
+    """With its command, or with the reason why it has none."""
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    first = [line.split(" | ")[0] for line in page.splitlines() if re.match(r"\| [TOCB] ", line)]
+    same = re.findall(r"`make (fig|table)-wacker-(6\.\d)`", page)  # experiments of O that the thesis repeats
+    listed = {name for line in first for name in re.findall(r"[TOCB] (?:Fig\.|Table) [\w.]+", line)}
+    listed |= {f"T {'Fig.' if kind == 'fig' else 'Table'} {number}" for kind, number in same}
+    wanted = {f"{work} Fig. {number}" for work, numbers in NUMBERED.items() for number in numbers.split()}
+    wanted |= {f"{work} Table {number}" for work, numbers in TABLES.items() for number in numbers.split()}
+    assert wanted - listed == set()
 
 
 def test_all_are_there():

@@ -4,23 +4,23 @@ import argparse
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 from rfbench.checks import InputError
 from rfbench.reports.compare.author import author
-from rfbench.reports.compare.claims import Check, check, read_claims
+from rfbench.reports.compare.claims import FAILS, HOLDS, Check, check, read_claims
 from rfbench.reports.compare.ours import read_ours
 from rfbench.reports.compare.published import printed
-from rfbench.reports.compare.verdicts import AGREE, DISAGREE, NOT_COMPUTED, Results, Verdict, judge
+from rfbench.reports.compare.verdicts import AGREE, DISAGREE, NOT_COMPUTED, WEAK, Results, Verdict, judge
 from rfbench.storage import replace_file
 
-COLUMNS = (
-    "source", "dataset", "prepare", "task", "kernel", "degree", "sketch", "features", "metric",
-    "published", "ours", "z", "verdict", "reason",
-)  # fmt: skip
+SETTING = ("source", "dataset", "prepare", "task", "kernel", "degree", "sketch", "features", "metric")
+COLUMNS = ("kind", *SETTING, "published", "ours", "z", "verdict", "reason")
 SHOWN = ("dataset", "prepare", "kernel", "degree", "sketch", "features", "metric", "published", "ours", "z", "verdict")
+CELL, CLAIM = "cell", "claim"
+CLEARLY = ", clearly"
 Line = dict[str, str]
 
 
@@ -34,10 +34,16 @@ def main(words: list[str]) -> int:
     for part in _tables(lines):
         print(part, end="\n\n")
     path = args.directory / "compare.csv"
-    replace_file(path, _as_csv(lines))
-    print(f"{path}: all cells with their reasons")
+    replace_file(path, as_csv(lines))
+    print(f"{path}: all cells and claims with their reasons")
+    if weak := [line for line in lines if line["verdict"] == WEAK]:
+        print(f"{len(weak)} weak cells want more seeds:", *map(_name, weak), sep="\n  ")
     print(counted(lines))
     return 0
+
+
+def _name(line: Line) -> str:
+    return ", ".join(filter(None, (line[name] for name in ("source", *SHOWN[:7]))))
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
@@ -52,28 +58,28 @@ def _parse(words: list[str]) -> argparse.Namespace:
 
 
 def _available(dataset: str) -> bool:
-    """Whether a dataset is here or can be downloaded or extracted."""
+    """Whether a dataset is here or can be downloaded."""
     from rfbench.datasets import status
 
-    return status(dataset, None) not in ("unknown", "manual download")
+    return status(dataset, None) not in ("unknown", "manual download", "needs extraction")
 
 
 def _of_cell(one: Verdict) -> Line:
     cell, ours = one.cell, one.ours
-    setting = {name: str(getattr(cell, name)) for name in COLUMNS[:9]}
+    setting = {name: str(getattr(cell, name)) for name in SETTING}
     numbers = {
         "published": _number(cell.mean, cell.std, cell.count),
         "ours": _number(ours.mean, ours.std, ours.count) if ours and ours.count else "",
         "z": "" if one.z is None else f"{one.z:+.2f}",
     }
-    return setting | numbers | {"verdict": one.verdict, "reason": one.reason}
+    return {"kind": CELL} | setting | numbers | {"verdict": one.verdict, "reason": one.reason}
 
 
 def _of_claim(one: Check) -> Line:
     names = ("dataset", "prepare", "task", "kernel", "degree", "features")
-    own = {"source": one.claim.source, "sketch": one.claim.sketch, "metric": one.claim.metric}
+    own = {"kind": CLAIM, "source": one.claim.source, "sketch": one.claim.sketch, "metric": one.claim.metric}
     said = {"published": one.claim.claim, "ours": one.found, "z": "" if one.z is None else f"{one.z:+.2f}"}
-    reason = "not run" if one.verdict == NOT_COMPUTED else one.claim.relation
+    reason = "not run" if one.verdict == NOT_COMPUTED else one.claim.relation + CLEARLY * one.shown
     return own | dict(zip(names, one.setting, strict=True)) | said | {"verdict": one.verdict, "reason": reason}
 
 
@@ -90,7 +96,7 @@ def _tables(lines: list[Line]) -> Iterator[str]:
         rest = Counter(line["reason"] for line in part if line["verdict"] == NOT_COMPUTED)
         grid = [_grid(compared)] if compared else []
         why = [f"not computed: {count} ({reason})" for reason, count in rest.most_common()]
-        yield "\n".join([f"{source}: {counted(part)}", *grid, *why])
+        yield "\n".join([f"{source}: {counted(part)}".removesuffix(": "), *grid, *why])
 
 
 def _grid(lines: list[Line]) -> str:
@@ -101,7 +107,7 @@ def _grid(lines: list[Line]) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def _as_csv(lines: list[Line]) -> str:
+def as_csv(lines: Iterable[Line]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -110,6 +116,14 @@ def _as_csv(lines: list[Line]) -> str:
 
 
 def counted(lines: list[Line]) -> str:
-    """N agree, M disagree, K not computed."""
-    found = Counter(line["verdict"] for line in lines)
-    return ", ".join(f"{found[word]} {word}" for word in (AGREE, DISAGREE, NOT_COMPUTED))
+    """N of M cells agree; K of L claims hold: never one sum, as a claim asks for less than a number does."""
+    found = Counter((line["kind"], line["verdict"]) for line in lines)
+    cells = sum(found[CELL, word] for word in (AGREE, WEAK, DISAGREE))
+    claims = sum(found[CLAIM, word] for word in (HOLDS, FAILS))
+    clear = sum(line["verdict"] == HOLDS and line["reason"].endswith(CLEARLY) for line in lines)
+    weak = f" ({found[CELL, WEAK]} weak)" if found[CELL, WEAK] else ""
+    both = (
+        f"{found[CELL, AGREE]} of {cells} cells agree{weak}" if cells else "",
+        f"{found[CLAIM, HOLDS]} of {claims} claims hold ({clear or 'none'} clearly)" if claims else "",
+    )
+    return "; ".join(filter(None, both))

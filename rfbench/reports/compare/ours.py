@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from rfbench.checks import InputError
-from rfbench.config.labels import label
+from rfbench.config.labels import label, with_options
 from rfbench.reports.compare.published import IMAGES, of_deviation
 from rfbench.results.rows import read_rows
 from rfbench.results.series import read_series
@@ -69,7 +69,7 @@ def _job(path: Path) -> Iterator[Ours]:
     """One for each number of features and metric, and one without metric for each failure."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))["config"]
-        setting = _setting(config)
+        setting = setting_of(config)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} is damaged ({error!r}); move it away and rerun") from None
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
@@ -112,8 +112,9 @@ def _rows(task: Mapping[str, Any]) -> int:
     return int(task.get("reference_rows") or task.get("rows") or 0)
 
 
-def _setting(config: Mapping[str, Any]) -> dict[str, Any]:
+def setting_of(config: Mapping[str, Any]) -> dict[str, Any]:
     dataset = config["dataset"]
+    device = [f"opu={label('opu', config['opu'])}"] if config.get("opu") else []
     steps = [step for step in dataset.get("prepare") or [] if not (step == "min_zero" and dataset["name"] in IMAGES)]
     kernel, scale = kernel_name(config["kernel"], int(config["degree"]))
     return {
@@ -122,7 +123,7 @@ def _setting(config: Mapping[str, Any]) -> dict[str, Any]:
         "prepare": " ".join(map(str, steps)),  # pixels start at 0, so min_zero does not change images
         "kernel": kernel,
         "scale": scale,
-        "sketch": _label("sketch", config["sketch"]),
+        "sketch": with_options(_label("sketch", config["sketch"]), device),
     }
 
 

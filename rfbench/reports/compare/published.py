@@ -1,6 +1,6 @@
 """Published numbers as cells: the tables of the papers.
 
-published.csv holds them as printed (T = Wacker 2022, O = Ohana et al. 2019, C = Chang et al. 2017, B = Brault et al.
+published.csv holds them as printed (T = Wacker 2022, O = Ohana et al. 2019, C = Chang et al. 2016, B = Brault et al.
 2016), percentages as fractions.  Kernels are named by γ and ν of (γ x·y + ν)^p, scaled to γ + ν = 1; the features of
 Wacker's tables are multiples of the columns of his Table 5.2.
 """

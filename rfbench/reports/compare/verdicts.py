@@ -7,8 +7,9 @@ from math import hypot, isfinite, sqrt
 from rfbench.reports.compare.ours import Ours
 from rfbench.reports.compare.published import Cell
 
-AGREE, DISAGREE, NOT_COMPUTED = "agree", "disagree", "not computed"
+AGREE, WEAK, DISAGREE, NOT_COMPUTED = "agree", "weak", "disagree", "not computed"
 LEVEL = 0.01  # of the two-sided test
+FAR = 3.0  # standard errors: means that far apart agree only because a spread of few seeds is uncertain, which is weak
 FEWEST = 3  # seeds whose spread can stand for both sides; with two, hardly any difference is significant
 ENOUGH = 1000  # rows: a mean over a million pairs is as good as that over all pairs
 KERNEL_ERRORS = ("rel_frobenius", "rel_frobenius_complex", "rel_spectral")
@@ -110,7 +111,11 @@ def tested(cell: Cell, ours: Ours) -> Verdict:
     if total == 0:
         return Verdict(cell, ours, NOT_COMPUTED, None, "neither has a spread")
     z = (ours.mean - cell.mean) / total
-    return Verdict(cell, ours, AGREE if 2 * t.sf(abs(z), freedom) >= LEVEL else DISAGREE, z, rule)
+    if 2 * t.sf(abs(z), freedom) < LEVEL:
+        return Verdict(cell, ours, DISAGREE, z, rule)
+    if abs(z) > FAR:
+        return Verdict(cell, ours, WEAK, z, f"{rule}; {ours.count} seeds are too few to tell")
+    return Verdict(cell, ours, AGREE, z, rule)
 
 
 def two_sided(z: float, errors: Sequence[float], freedoms: Sequence[int]) -> float:

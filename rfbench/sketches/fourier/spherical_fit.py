@@ -62,7 +62,7 @@ class Radial:
 @cache
 def fitted(d: int, p: int, a: float, components: int) -> Radial:
     """The density of equation (2), fitted once and cached in memory and on disk."""
-    path = cache_dir() / "srf" / f"{d}-{p}-{float(a)!r}-{components}.json"
+    path = cache_dir() / "srf" / f"{d}-{p}-{float(a)!r}-{components}-{FINE}.json"
     try:
         c, sigma = (np.array(json.loads(path.read_text())[key]) for key in ("c", "sigma"))
     except (OSError, ValueError, KeyError):
@@ -79,7 +79,7 @@ def _keep(path: Path, c: Array, sigma: Array) -> None:
 
 
 def _fit(d: int, p: int, a: float, components: int) -> tuple[Array, Array]:
-    """c and σ of the best local minimum."""
+    """c and σ of the best local minimum on the finer grid: on that of the fit a spike may look right and be wrong."""
     from scipy.optimize import minimize
 
     r, tau, scale = _grid(d, p, a, RADII), np.linspace(0, 2, DISTANCES), sqrt(p) / a
@@ -90,7 +90,9 @@ def _fit(d: int, p: int, a: float, components: int) -> tuple[Array, Array]:
         minimize(_loss, start, (d, r, waves, k), "L-BFGS-B", jac=True, bounds=bounds, options=options)
         for start in _starts(components, scale)
     ]
-    best = min(results, key=lambda result: result.fun).x
+    fine = _grid(d, p, a, FINE)
+    waves = cosines(d, np.outer(tau, fine))
+    best: Array = min((result.x for result in results), key=lambda v: _loss(v, d, fine, waves, k)[0])
     return best[:components], np.exp(best[components:])
 
 

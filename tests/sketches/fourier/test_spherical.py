@@ -44,7 +44,9 @@ def test_gradient_is_the_derivative():
     assert check_grad(loss, gradient, v) < 1e-6 * np.linalg.norm(gradient(v))
 
 
-@pytest.mark.parametrize(("d", "p", "a"), [(13, 3, 2.0), (16, 20, 4.0), (64, 10, 2.0)])
+@pytest.mark.parametrize(
+    ("d", "p", "a"), [(13, 3, 2.0), (16, 20, 4.0), (64, 10, 2.0), pytest.param(784, 3, 2.0, marks=pytest.mark.medium)]
+)
 def test_fit_is_near_the_best_of_all_densities(d, p, a):
     """Non-negative least squares over every density on the grid: a convex problem, so a bound."""
     r = spherical_fit._grid(d, p, a, 256)
@@ -97,7 +99,7 @@ def test_structured_directions_are_fitted_for_the_padded_columns():
 def test_fit_is_kept_and_read_again():
     fitted.cache_clear()
     first = fitted(5, 4, 2.5, 3)
-    path = Path(os.environ["RFBENCH_CACHE"], "srf", "5-4-2.5-3.json")
+    path = Path(os.environ["RFBENCH_CACHE"], "srf", "5-4-2.5-3-4096.json")
     assert set(json.loads(path.read_text())) == {"c", "sigma"}
     before = path.stat().st_mtime_ns
     fitted.cache_clear()
