@@ -25,6 +25,7 @@ HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
 CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
+CASES |= {"compressive": Case("polynomial", options={"projector": "hadamard"})}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = ("rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf")
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
