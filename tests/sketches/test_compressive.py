@@ -48,6 +48,7 @@ def test_mean_is_the_known_bias(m, wine):
     assert stats.z_of_mean(values, np.exp(-r2 / 2), np.var(values, axis=0)) > 9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("projector", PROJECTORS)
 @pytest.mark.parametrize("m", [1, 5, 13])
 def test_measurements_alone_are_unbiased(projector, m, wine):
@@ -78,6 +79,7 @@ def test_one_column_is_measured_without_error():
     np.testing.assert_allclose(Phi @ Phi.T, 9)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("projector", [name for name in PROJECTORS if name != "bernoulli"])
 def test_the_square_grows_by_the_variance_of_the_measurements(projector, wine):
     """E (γ⟨Px, Py⟩ + ν)² = k + γ² Var⟨Px, Py⟩, whatever unbiased sketch follows."""
