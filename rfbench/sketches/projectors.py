@@ -10,6 +10,7 @@ Random signs have E PᵀP = I too, as flips and permutations of the columns do n
 product sketches of degree 1: independent entries, or m rows of a Hadamard matrix with random signs.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -50,7 +51,7 @@ class OrthogonalSigns(Sketch):
         return Linear((np.sqrt(d / D) * Q).astype(dtype))
 
 
-PROJECTORS = {
+PROJECTORS: dict[str, Callable[[], Sketch]] = {
     "orthogonal": Orthogonal,
     "bernoulli": OrthogonalSigns,
     "gaussian": partial(homogeneous, "gaussian", 1),
