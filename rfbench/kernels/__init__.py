@@ -3,6 +3,7 @@
 from typing import Any
 
 from rfbench.checks import InputError
+from rfbench.kernels.b_spline import BSpline
 from rfbench.kernels.base import DotProductKernel, Kernel
 from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.decomposable import Decomposable
@@ -16,7 +17,7 @@ from rfbench.registry import find
 
 __all__ = ["KERNELS", "DotProductKernel", "Kernel", "KernelRecipe", "kernel_recipe", "make_kernel"]
 
-SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Bessel, Optical)
+SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Bessel, BSpline, Optical)
 MATRIX = (Decomposable, CurlFree, DivFree, Helmholtz)
 KERNELS: dict[str, type[Kernel]] = {cls.name: cls for cls in (*SCALAR, *MATRIX)}
 

@@ -59,3 +59,6 @@ def make_sketch(name: str, kernel: Kernel, **options: Any) -> Sketch:
             f"Use kernel={family.kernels[0]}"
         )
     return build("sketch", family.make, {"kernel": kernel, **options})
+
+
+SKETCHES["compressive"] = compressive.over_any(make_sketch)

@@ -17,7 +17,7 @@ WACKER += "5.1 5.2 5.3 5.4 5.5 5.6 5.7 5.8 5.9 5.10 6.2 6.3 7.1 D.1 D.2 D.3 D.4 
 FIGURES = [f"wacker/fig{name.replace('.', '_')}" for name in WACKER.split()]
 FIGURES += [f"wacker/table{name}" for name in ("4_2", "6_1", "D_1")]
 FIGURES += [f"brault/{name}" for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table3")]
-FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + ["chang/fig2", "chang/fig5"]
+FIGURES += [f"ohana/{name}" for name in ("fig2", "fig3", "fig4", "table1")] + [f"chang/fig{n}" for n in range(2, 7)]
 NAMES = [name for name in choices("experiment") if "/" in name]  # not the demo
 
 

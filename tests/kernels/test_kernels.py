@@ -23,6 +23,7 @@ CASES = {
     ),
     "matern": (make_kernel("matern", 3, nu=2.5, length_scale=0.9), lambda x, y: oracles.matern(x, y, 2.5, 0.9)),
     "bessel": (make_kernel("bessel", 3, length_scale=1.2), lambda x, y: oracles.bessel(x, y, 1.2)),
+    "b_spline": (make_kernel("b_spline", 3, length_scale=1.2, order=2), lambda x, y: oracles.b_spline(x, y, 1.2, 2)),
     "laplacian": (make_kernel("laplacian", 3, length_scale=1.1), lambda x, y: oracles.matern(x, y, 0.5, 1.1)),
 }
 COUPLED = [[2.0, 1.0], [1.0, 3.0]]

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.special import gamma, jv, kv
 
 
@@ -53,6 +54,13 @@ def bessel(x, y, l):
     """Γ(d/2) (2/r)^{d/2−1} J_{d/2−1}(r) with r = √d ‖x − y‖/l."""
     nu, r = len(x) / 2 - 1, np.sqrt(len(x)) * np.linalg.norm(x - y) / l
     return gamma(nu + 1) * (2 / r) ** nu * jv(nu, r) if r else 1.0
+
+
+def b_spline(x, y, l, order):
+    """Products of scipy's B-splines on uniform knots, 1 at 0."""
+    n = 2 * order + 1
+    element = BSpline.basis_element(np.arange(n + 2) - (n + 1) / 2, extrapolate=False)
+    return np.prod(np.nan_to_num(element((x - y) / l * np.sqrt((n + 1) / 12))) / element(0.0))
 
 
 def srht_moments(x, y, p, D, letters, stacked):

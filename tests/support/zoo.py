@@ -27,6 +27,7 @@ CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensors
 CASES |= {name: Case("polynomial") for name in ("mixed_weights", "circle_weights")}
 CASES |= {f"{variant}hamid_tensorsrht": Case("polynomial") for variant in ("", "complex_", "ctr_")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
+CASES |= {"compressive": Case("polynomial", options={"projector": "hadamard"})}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") for variant in ("", "complex_", "phase_"))
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")

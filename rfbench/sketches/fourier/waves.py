@@ -16,7 +16,7 @@ for (1), and half their sum at D/2 for (2).  A product of (3) is cos⟨ω, δ⟩
 terms are uncorrelated: half the sum at D, plus 1/2D [Sutherland & Schneider 2015].
 
 ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l, z ~ N(0, I) and t of matern.py; for bessel.py all have
-ϱ = √d/l.
+ϱ = √d/l.  b_spline.py draws the entries of ω itself.
 """
 
 from dataclasses import dataclass
@@ -27,12 +27,13 @@ import numpy as np
 
 from rfbench.arrays import Array, complex_type
 from rfbench.blocks import scratch
+from rfbench.kernels.b_spline import BSpline
 from rfbench.kernels.base import Kernel
 from rfbench.kernels.bessel import Bessel
 from rfbench.kernels.matern import scales
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Directions
+from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Directions, Linear
 from rfbench.sketches.fourier.fastfood import FASTFOOD
 from rfbench.sketches.wrappers import ComplexToReal, WrappedMap, Wrapper
 
@@ -54,6 +55,8 @@ class Fourier(Sketch):
         return self.directions.norms(d, D, rng) * scales(self.kernel, D, rng)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        if isinstance(self.kernel, BSpline):
+            return FourierMap(Linear(self.kernel.frequencies((d, D), rng).astype(dtype)))
         return FourierMap(self.directions.draw(d, self.radius(d, D, rng), rng, dtype))
 
     def mean(self, X: Array, Y: Array) -> Array:
@@ -154,7 +157,7 @@ class PhaseFourierMap(WrappedMap):
 
 
 KINDS = {
-    "rff": (INDEPENDENT, (*ISOTROPIC, "bessel"), "closed form", "d D"),
+    "rff": (INDEPENDENT, (*ISOTROPIC, "bessel", "b_spline"), "closed form", "d D"),
     "orf": (HAAR, (*ISOTROPIC, "bessel"), "Monte Carlo", "d D"),
     "sorf": (HADAMARD, ISOTROPIC, "Monte Carlo", "D log d"),  # its sphere has padded columns
     "fastfood": (FASTFOOD, ISOTROPIC, "Monte Carlo", "D log d"),  # likewise

@@ -23,7 +23,7 @@ from rfbench.sketches import FeatureMap, Sketch
 from rfbench.tasks.base import Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.rows import new_rows
 from rfbench.tasks.svm.kernel import KernelMachine
-from rfbench.tasks.svm.linear import BYTES, LinearMachine
+from rfbench.tasks.svm.linear import BYTES, MULTICLASS, LinearMachine
 
 MEMORY_SHARE = 0.75  # of the machine's memory that features may take
 
@@ -35,15 +35,19 @@ class SVM(Task):
     name = "svm"
     measurements = True
     C: float = 1.0
+    multiclass: str = "one_vs_rest"
     iterations: int = 1000
 
     def __post_init__(self) -> None:
         require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
+        require(self.multiclass in MULTICLASS, "task.multiclass", " or ".join(MULTICLASS), self.multiclass)
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         if sketch.is_complex:
             return "task=svm needs real features; use the real form of this sketch, or its ctr_ form"
+        if not sketch.explicit and self.multiclass == "crammer_singer":
+            return "task.multiclass=crammer_singer needs features; the kernel machine compares pairs of classes"
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
         return unsuited or super().objection(sketch, recipe)
 
@@ -68,7 +72,7 @@ class SVM(Task):
         if features.kernel:
             machine = KernelMachine(features.kernel, Phi, y, self.C, engine)
         else:
-            machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed)
+            machine = LinearMachine(Phi, y, self.C, self.iterations, trial.seed, self.multiclass)
         fitted = perf_counter()
         test = trial.split.test
         correct = sum(int(np.sum(machine.predict(doubles(features, X, engine)) == y)) for X, y in new_rows(test))

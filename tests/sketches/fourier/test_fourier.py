@@ -23,6 +23,8 @@ KERNELS = {
     "matern52": make_kernel("matern", 3, nu=2.5, length_scale=0.8),
     "laplacian": make_kernel("laplacian", 3, length_scale=1.1),
     "bessel": make_kernel("bessel", 3, length_scale=1.1),
+    "triangle": make_kernel("b_spline", 3, length_scale=1.1, order=0),
+    "b_spline": make_kernel("b_spline", 3, length_scale=0.9, order=1),
 }
 
 

@@ -23,6 +23,7 @@ KERNELS = {
     "exponential": {},
     "laplacian": {},
     "bessel": {},
+    "b_spline": {},
     **{f"matern{nu}": {"nu": nu} for nu in (0.5, 1.5, 2.5)},
 }
 

@@ -65,6 +65,39 @@ def test_features_are_those_of_a_pipeline_of_scikit_learn(name, C, splits):
         assert np.mean(machine.predict(features(X_new)) == pipeline.predict(X_new)) > 0.99
 
 
+def crammer_singer(W, intercept, Phi, y, C):
+    """Their objective by its definition: every row pays for the class that violates its margin most."""
+    scores, rows = Phi @ W.T + intercept, np.arange(len(y))
+    violations = 1 - (scores[rows, y, None] - scores)
+    violations[rows, y] = 0
+    return (np.sum(W**2) + np.sum(intercept**2)) / 2 + C * violations.max(1).sum()
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0])
+def test_all_classes_at_once_minimise_the_objective_of_crammer_and_singer(C, splits):
+    split, kernel = splits["digits"], make_kernel("gaussian", 1, length_scale=0.7)
+    (X, y), (X_new, y_new) = rows(split.train), rows(split.test)
+    features = draw("rff", 64, 40, kernel)
+    Phi = features(X)
+    wanted = LinearSVC(C=C, multi_class="crammer_singer", tol=1e-3, max_iter=100_000).fit(Phi, y)
+    least = crammer_singer(wanted.coef_, wanted.intercept_, Phi, y, C)
+    machine, rest = (LinearMachine(Phi, y, C, 1000, 0, name) for name in ("crammer_singer", "one_vs_rest"))
+    assert crammer_singer(machine.W, machine.intercept, Phi, y, C) < 1.01 * least
+    assert crammer_singer(rest.W, rest.intercept, Phi, y, C) > 1.1 * least
+    assert crammer_singer(0.9 * machine.W, machine.intercept, Phi, y, C) > 1.0005 * least  # the comparison can fail
+    _, found = run("svm", split, "rff", 40, kernel=kernel, C=C, multiclass="crammer_singer")
+    assert found["accuracy"] == np.mean(machine.predict(features(X_new)) == y_new)
+    assert abs(found["accuracy"] - wanted.score(features(X_new), y_new)) < 0.02
+
+
+def test_two_classes_at_once_are_one_machine(splits):
+    (X, y), (X_new, _) = (rows(part) for part in (splits["breast_cancer"].train, splits["breast_cancer"].test))
+    machine = LinearMachine(X, y, 1.0, 1000, 0, "crammer_singer")
+    wanted = LinearSVC(multi_class="crammer_singer", tol=1e-4, max_iter=100_000).fit(X, y)
+    assert machine.W.shape == (1, X.shape[1])
+    assert np.mean(machine.predict(X_new) == wanted.predict(X_new)) > 0.97
+
+
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(
     ("kernel", "native"),
@@ -183,6 +216,8 @@ MISTAKES = {
     "train_rows=1": "needs at least two classes",
     "task.C=0": "task.C must be a number above 0",
     "task.iterations=0": "task.iterations must be at least 1",
+    "task.multiclass=one_vs_one": "task.multiclass must be one_vs_rest or crammer_singer",
+    "sketch=exact task.multiclass=crammer_singer": "needs features; the kernel machine compares pairs of classes",
     "sketch=compressive_identity sketch.measurements=65": "at most 64, the number of columns",
 }
 
