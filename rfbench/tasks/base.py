@@ -112,6 +112,7 @@ class Task(ABC):
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
     chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on held-out rows
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
+    indefinite: ClassVar[bool] = False  # whether the estimated matrix may have negative eigenvalues
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -124,6 +125,8 @@ class Task(ABC):
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if recipe.tunable and recipe.tunable not in self.chooses:
             return f"kernel.{recipe.tunable}=validation works with task=ridge and task=vector_field only; use a number"
+        if sketch.indefinite and not self.indefinite:
+            return f"task={self.name} needs an estimate without negative eigenvalues; use sketch.correction=centred"
         exact_of_measurements = sketch.random and not (sketch.explicit or sketch.localized)
         if exact_of_measurements and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"

@@ -11,6 +11,7 @@ class Case:
     kernel: str
     kernel_options: dict = field(default_factory=dict)
     options: dict = field(default_factory=dict)
+    degree: int | None = None  # the only one
 
 
 POLYNOMIAL = (
@@ -25,10 +26,11 @@ HEAVY = tuple(name for name in POLYNOMIAL if name.endswith("gaussian"))
 CASES = {name: Case("polynomial") for name in POLYNOMIAL}
 CASES |= {name: Case("polynomial") for name in ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
+CASES |= {"optical_polynomial": Case("polynomial", degree=2)}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = ("rff", "complex_rff", "orf", "complex_orf", "sorf", "complex_sorf")
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
-CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
+CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff", "optical_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
 CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
 CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free", "helmholtz")}
@@ -40,7 +42,7 @@ CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale":
 
 
 def kernel_of(name, degree=3, **options):
-    return make_kernel(CASES[name].kernel, degree, **CASES[name].kernel_options | options)
+    return make_kernel(CASES[name].kernel, CASES[name].degree or degree, **CASES[name].kernel_options | options)
 
 
 def sketch_of(name, degree=3, **options):

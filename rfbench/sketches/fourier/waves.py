@@ -13,7 +13,7 @@ for (1), and half their sum at D/2 for (2).  ω = ϱ s with the directions s of 
 z ~ N(0, I) and t of matern.py; for bessel.py all have ϱ = √d/l.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,9 @@ class Fourier(Sketch):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         return FourierMap(self.directions.draw(d, self.radius(d, D, rng), rng, dtype))
 
+    def adapt(self, X: Array, D: int) -> "Fourier":
+        return replace(self, directions=self.directions.adapt(X))
+
     def mean(self, X: Array, Y: Array) -> Array:
         """E k̂ of all pairs."""
         return self.kernel.gram(X, Y)
@@ -56,7 +59,7 @@ class Fourier(Sketch):
     @property
     def closed_form(self) -> ClosedForm | None:
         """Equation (3)."""
-        if self.directions != INDEPENDENT:
+        if not self.directions.independent:
             return None
         return ClosedForm(
             lambda X, Y, D: np.maximum(1 - self.mean(X, Y) ** 2, 0) / D,

@@ -13,6 +13,7 @@ from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import kernel_recipe, make_kernel
+from rfbench.results.rows import read_rows
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
@@ -187,7 +188,7 @@ def test_a_penalty_below_rounding_error_is_an_error():
     assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))
 
 
-@pytest.mark.parametrize("exponent", [2.0, 4.0])
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 6.0])
 def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
     monkeypatch.setattr(ridge, "SEARCH", (64, 64))
     kernel = kernel_recipe("optical", 1, exponent=exponent, bias="validation")
@@ -195,6 +196,15 @@ def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
         found = make_task("ridge").fit(kernel, CLASS_SPLIT.train, 0, engine)
     assert found in kernel.candidates(CLASS_SPLIT.train.sample(1000, rng_for(0, "kernel"))[0])
     assert found.exponent == exponent
+
+
+def test_every_exponent_learns_digits(rfbench, tmp_path):
+    done = rfbench("-m", "task=ridge", "sketch=optical", "sketch.exponent=1,3,6", "features=[512]", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    (table,) = tmp_path.glob("outputs/sweep-*/results.csv")
+    errors = {row["sketch"]: float(row["value"]) for row in read_rows(table) if row["metric"] == "error"}
+    assert set(errors) == {f"optical(exponent={m})" for m in (1, 3, 6)}
+    assert max(errors.values()) < 0.05, errors
 
 
 @pytest.mark.parametrize(
