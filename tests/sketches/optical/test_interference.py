@@ -29,6 +29,7 @@ def test_differences_of_intensities_are_linear_and_gaussian(digits):
         assert np.abs(correlations).max() * np.sqrt(400 / 2) < LIMIT
 
 
+@pytest.mark.medium
 def test_mean_and_variance_of_the_features(wine):
     """As Fourier features; a wrong unit of w, as √2 too large, is seen."""
     kernel, D = make_kernel("gaussian", 1, length_scale=1.0), 32

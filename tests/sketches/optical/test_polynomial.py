@@ -27,6 +27,7 @@ def judged(kernel, sketch, X, D=192, draws=2000):
     return stats.z_of_mean(values, k, V), stats.z_of_mean(1.05 * values, k, V), stats.variance_ratio(values, k, V)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("options", [{"bias": 0.0}, {"gamma": 0.5, "bias": 0.3}])
 def test_mean_and_variance(correction, options, digits):
