@@ -95,6 +95,8 @@ def build_job(plain: dict[str, Any]) -> Job:
         dtype=np.dtype(plain["dtype"]),
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
+    if job.preparation.threshold is None and "threshold" not in job.task.chooses:
+        raise InputError("dataset.threshold=validation works with task=ridge only; use a number")
     provisional = kernel.provisional()
     sketch = job.sketch(provisional)
     job.real_twin(provisional)  # refuses a wrong name
@@ -108,8 +110,9 @@ def build_job(plain: dict[str, Any]) -> Job:
 def _preparation(dataset: dict[str, Any]) -> Preparation:
     steps, threshold = dataset.get("prepare") or [], dataset.get("threshold", 0.0)
     require(isinstance(steps, list), "dataset.prepare", "a list of steps such as [standardize,unit_norm]", steps)
-    require(isinstance(threshold, int | float), "dataset.threshold", "a number", threshold)
-    return Preparation(tuple(map(str, steps)), float(threshold))
+    good = isinstance(threshold, int | float) or threshold == "validation"
+    require(good, "dataset.threshold", "a number, or validation", threshold)
+    return Preparation(tuple(map(str, steps)), None if threshold == "validation" else float(threshold))
 
 
 def _features(given: Any) -> list[int | str]:

@@ -13,7 +13,7 @@ from rfbench.checks import InputError
 from rfbench.config.identity import job_name
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
-from rfbench.datasets.prepare import Split, prepared_split
+from rfbench.datasets.prepare import Preparation, Split, prepared_split
 from rfbench.job import Job, feature_count
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
@@ -124,7 +124,14 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
             f"task={job.task.name} is for one output, and dataset '{dataset.name}' has {dataset.y.shape[1]}; "
             "use task=vector_field"
         )
-    split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
+
+    def split_by(preparation: Preparation) -> Split:
+        return prepared_split(dataset, preparation, seed, job.dtype, job.config["train_rows"])
+
+    preparation = job.task.prepare(job.preparation, split_by, job.kernel, seed, job.engine)
+    if preparation != job.preparation:
+        recorder.learn(f"binarize, seed {seed}", {"threshold": preparation.threshold})
+    split = split_by(preparation)
     rows = max(KERNEL_ROWS, job.sketch(job.kernel.provisional()).sample_rows)
     sample, _ = split.train.sample(rows, rng_for(seed, "kernel"))
     kernel = job.task.fit(job.kernel, split.train, seed, job.engine)

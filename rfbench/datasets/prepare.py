@@ -67,15 +67,22 @@ FIXED: dict[str, Callable[[Array], Array]] = {"unit_norm": unit_norm, "zero_pad"
 
 @dataclass(frozen=True)
 class Preparation:
-    """Names of steps, and the threshold above which binarize gives 1."""
+    """Names of steps, and the threshold above which binarize gives 1; None: the task chooses it on held-out rows."""
 
     steps: tuple[str, ...]
-    threshold: float = 0.0
+    threshold: float | None = 0.0
 
     def __post_init__(self) -> None:
         for step in self.steps:
             if step not in (known := {*FITTED, *FIXED, "binarize"}):
                 raise InputError(f"no step '{step}' in dataset.prepare; {did_you_mean(step, known)}")
+        if self.threshold is None and "binarize" not in self.steps:
+            raise InputError("dataset.threshold=validation needs a threshold: add binarize to dataset.prepare")
+
+    @property
+    def until_binarize(self) -> "Preparation":
+        """The steps whose result has a threshold."""
+        return Preparation(self.steps[: self.steps.index("binarize")])
 
     def columns(self, d: int) -> int:
         """The number of columns after preparation."""
@@ -91,10 +98,16 @@ class Preparation:
                     moments.add(apply(done, X))
                 done.append(partial(_rescale, *FITTED[step](moments)))
             elif step == "binarize":
+                assert self.threshold is not None
                 done.append(partial(_binarize, self.threshold))
             else:
                 done.append(FIXED[step])
         return done
+
+
+def thresholds(X: Array) -> list[float]:
+    """Deciles of all values, from which a task chooses; one of them is 0 where most values are."""
+    return [float(one) for one in np.unique(np.quantile(X, np.arange(1, 10) / 10))]
 
 
 def apply(steps: Sequence[Callable[[Array], Array]], X: Array) -> Array:

@@ -16,7 +16,8 @@ from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
 from rfbench.sketches.maclaurin import random as random_maclaurin
 from rfbench.sketches.maclaurin.remainder import better_apart, by_degrees, known_part
 from rfbench.sketches.maclaurin.tangent import Tangent
-from rfbench.sketches.optical import ideal
+from rfbench.sketches.optical import ideal, interference
+from rfbench.sketches.optical import polynomial as optical_polynomial
 from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.products import between, craft, hamid, hierarchical, powers, tensor_sketch
 from rfbench.sketches.products.slopes import with_slope
@@ -45,7 +46,8 @@ __all__ = [
 MODULES = (
     *(powers, between, hamid, tensor_sketch, hierarchical, craft),
     *(waves, spherical, compressive, favor, operator_valued),
-    *(random_maclaurin, optimized_maclaurin, localized_maclaurin, ideal, exact),
+    *(random_maclaurin, optimized_maclaurin, localized_maclaurin),
+    *(ideal, optical_polynomial, interference, exact),
 )
 SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 

@@ -33,7 +33,7 @@ class FeatureMap(ABC):
     dtype: np.dtype[Any]
     order: Literal["C", "F"] = "C"  # the layout of Φ that is written fastest; F is feature-major
 
-    explicit: bool = True  # False: k̂ comes from `product` only, and Φ(x) is x itself or measurements of it
+    explicit: bool = True  # False: k̂ comes from `product` only, and Φ(x) may be x itself or measurements of it
     kernel: Kernel | None = None  # evaluated by `product`, for the exact kernel
     experts: Sequence["FeatureMap"] = ()  # one explicit map per cluster, for a localized sketch
     recentred: bool = False  # True: `around` makes the map for each row to predict, for a localized sketch
@@ -164,6 +164,11 @@ class Sketch(ABC):
     def explicit(self) -> bool:
         """Whether k̂(x, y) is the inner product of features of x and features of y."""
         return True
+
+    @property
+    def indefinite(self) -> bool:
+        """Whether the estimated matrix of rows may have negative eigenvalues."""
+        return False
 
     @property
     def localized(self) -> bool:

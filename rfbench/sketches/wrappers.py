@@ -46,6 +46,14 @@ class Wrapper(Sketch):
     def factored(self) -> bool:
         return self.base.factored
 
+    @property
+    def indefinite(self) -> bool:
+        return self.base.indefinite
+
+    @property
+    def device(self) -> Any:
+        return self.base.device
+
 
 class WrappedMap(FeatureMap):
     """A map of the features of another one."""
@@ -142,7 +150,7 @@ def augment(X: Array, into: Array, gamma: float, bias: float) -> Array:
 class AffineMap(WrappedMap):
     def __init__(self, base: FeatureMap, d: int, gamma: float, bias: float) -> None:
         super().__init__(base)
-        self.d, self.gamma, self.bias = d, gamma, bias
+        self.d, self.gamma, self.bias, self.explicit = d, gamma, bias, base.explicit
 
     def at(self, gamma: float, bias: float) -> "AffineMap":
         """The same draw for other γ and ν."""
@@ -155,6 +163,12 @@ class AffineMap(WrappedMap):
 
     def write(self, X: Array, out: Array) -> None:
         self.base.write(self.augmented(X), out)
+
+    def product(self, Phi: Array, Psi: Array) -> Array:
+        return self.base.product(Phi, Psi)
+
+    def paired(self, Phi: Array, Psi: Array) -> Array:
+        return self.base.paired(Phi, Psi)
 
     def parts(self) -> Iterator[FeatureMap]:
         return (AffineMap(part, self.d, self.gamma, self.bias) for part in self.base.parts())

@@ -1,7 +1,7 @@
 """A task measures features against an exact answer that never saw the sketch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from math import nan
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from rfbench.arrays import Array
-from rfbench.datasets.prepare import Prepared, Split
+from rfbench.datasets.prepare import Preparation, Prepared, Split
 from rfbench.devices.meters import Absent, Meter, Reading
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
@@ -110,9 +110,10 @@ class Task(ABC):
 
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
-    chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on held-out rows
+    chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel, or threshold, that it chooses on held-out rows
     predicts_rows: ClassVar[bool] = False  # whether a model of its own may predict each test row
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
+    indefinite: ClassVar[bool] = False  # whether the estimated matrix may have negative eigenvalues
 
     @classmethod
     def data(cls, options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -127,10 +128,23 @@ class Task(ABC):
             return f"kernel.{recipe.tunable}=validation works with task=ridge and task=vector_field only; use a number"
         if sketch.recentred and not self.predicts_rows:
             return f"sketch.centers=test is for Gaussian processes, not task={self.name}; use sketch.centers=clusters"
+        if sketch.indefinite and not self.indefinite:
+            return f"task={self.name} needs an estimate without negative eigenvalues; use sketch.correction=centred"
         exact_of_measurements = sketch.random and not (sketch.explicit or sketch.localized)
         if exact_of_measurements and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"
         return None
+
+    def prepare(
+        self,
+        preparation: Preparation,
+        split_by: Callable[[Preparation], Split],
+        recipe: KernelRecipe,
+        seed: int,
+        engine: Engine,
+    ) -> Preparation:
+        """The preparation with the threshold for the training rows of one repetition."""
+        return preparation
 
     def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
         """The kernel for these training rows and their outputs."""

@@ -26,7 +26,7 @@ class KernelError(Task):
     """
 
     name = "kernel_error"
-    several_outputs = measurements = True
+    several_outputs = measurements = indefinite = True
     rows: int = 1000
 
     def __post_init__(self) -> None:

@@ -34,8 +34,7 @@ class Variance(Task):
     """Closed form and Monte Carlo over `draws` on `pairs` pairs of test rows; ratios on all pairs of `rows` rows."""
 
     name = "variance"
-    measurements = True
-    several_outputs = True
+    several_outputs = measurements = indefinite = True
     draws: int = 1000
     pairs: int = 100
     rows: int = 1000

@@ -13,7 +13,7 @@ from support.trial import make_trial
 
 D, DEGREE = 32, 3
 MACLAURIN = ("random_maclaurin", "optimized_maclaurin")
-SKETCHES = [name for name in zoo.RANDOM if zoo.CASES[name].kernel == "polynomial"]
+SKETCHES = [name for name in zoo.RANDOM if (zoo.CASES[name].kernel, zoo.CASES[name].degree) == ("polynomial", None)]
 
 
 def sets(n=60, m=45, d=5, shift=0.3, seed=0):

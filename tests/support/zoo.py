@@ -11,6 +11,7 @@ class Case:
     kernel: str
     kernel_options: dict = field(default_factory=dict)
     options: dict = field(default_factory=dict)
+    degree: int | None = None  # the only one
 
 
 POLYNOMIAL = (
@@ -28,10 +29,11 @@ CASES |= {name: Case("polynomial") for name in ("mixed_weights", "circle_weights
 CASES |= {f"{variant}hamid_tensorsrht": Case("polynomial") for variant in ("", "complex_", "ctr_")}
 CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "optical": Case("optical")}
 CASES |= {"compressive": Case("polynomial", options={"projector": "hadamard"})}
+CASES |= {"optical_polynomial": Case("polynomial", degree=2)}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
 FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") for variant in ("", "complex_", "phase_"))
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
-CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff")}
+CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff", "optical_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
 CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
 CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free", "helmholtz")}
@@ -43,7 +45,7 @@ CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale":
 
 
 def kernel_of(name, degree=3, **options):
-    return make_kernel(CASES[name].kernel, degree, **CASES[name].kernel_options | options)
+    return make_kernel(CASES[name].kernel, CASES[name].degree or degree, **CASES[name].kernel_options | options)
 
 
 def sketch_of(name, degree=3, **options):

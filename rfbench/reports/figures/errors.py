@@ -48,10 +48,10 @@ def _lines(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:
     ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     if (part["mean"] > 0).all():
         log_values(ax)
-    shown = ax.get_ylim()
+    low, high = ax.get_ylim()
     for level, style in levels:
         ax.axhline(level, **style)
-    ax.set_ylim(shown)
+    ax.set_ylim(min([low, *(0.95 * level for level, _ in levels if level > low / 10)]), high)
 
 
 def _columns(ax: "Axes", part: "pd.DataFrame") -> None:

@@ -26,6 +26,15 @@ from rfbench.sketches.products.weights import gaussian, rademacher
 class Directions(ABC):
     """A distribution of unit vectors."""
 
+    @property
+    def independent(self) -> bool:
+        """Whether the frequencies are independent of each other, so that the variance is known."""
+        return False
+
+    def adapt(self, X: Array) -> "Directions":
+        """The distribution fitted to training rows."""
+        return self
+
     def dimension(self, d: int) -> int:
         """The dimension of the space of the sphere."""
         return d
@@ -40,6 +49,8 @@ class Directions(ABC):
 
 
 class Independent(Directions):
+    independent = True
+
     def draw(self, d: int, radius: Array, rng: np.random.Generator, dtype: Any) -> FeatureMap:
         W = gaussian((d, len(radius)), rng, dtype)
         W *= (radius / np.sqrt(np.einsum("ij,ij->j", W, W, dtype=np.float64))).astype(dtype)

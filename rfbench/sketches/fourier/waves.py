@@ -19,7 +19,7 @@ terms are uncorrelated: half the sum at D, plus 1/2D [Sutherland & Schneider 201
 ϱ = √d/l.  b_spline.py draws the entries of ω itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -59,6 +59,9 @@ class Fourier(Sketch):
             return FourierMap(Linear(self.kernel.frequencies((d, D), rng).astype(dtype)))
         return FourierMap(self.directions.draw(d, self.radius(d, D, rng), rng, dtype))
 
+    def adapt(self, X: Array, D: int) -> "Fourier":
+        return replace(self, directions=self.directions.adapt(X))
+
     def mean(self, X: Array, Y: Array) -> Array:
         """E k̂ of all pairs."""
         return self.kernel.gram(X, Y)
@@ -66,7 +69,7 @@ class Fourier(Sketch):
     @property
     def closed_form(self) -> ClosedForm | None:
         """Equation (4)."""
-        if self.directions != INDEPENDENT:
+        if not self.directions.independent:
             return None
         return ClosedForm(
             lambda X, Y, D: np.maximum(1 - self.mean(X, Y) ** 2, 0) / D,

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.sketches.base import FeatureMap, Sketch
+from rfbench.sketches.fourier.waves import Fourier, RealFourier
 from rfbench.sketches.optical.ideal import OpticalSketch
+from rfbench.sketches.optical.interference import Interference
+from rfbench.sketches.optical.polynomial import Appended, Centred
 from rfbench.sketches.wrappers import Affine, Wrapper
 
 
@@ -60,16 +63,26 @@ class OnDevice(Wrapper):
         return DeviceMap(device, setting, d, self.base.kernel.exponent, dtype)
 
 
-def on_device(sketch: Sketch, device: Device) -> OnDevice:
-    """An optical sketch on a device; a bias becomes as many ones."""
-    light, bias = (sketch.base, sketch.bias) if isinstance(sketch, Affine) else (sketch, 0.0)
-    if not isinstance(light, OpticalSketch):
-        raise InputError(
-            "an OPU computes optical features only, and another sketch was asked for; use sketch=optical, or opu=none"
-        )
-    if bias != int(bias):
-        raise InputError(f"an OPU appends ones to its rows: kernel.bias must be a whole number; {bias:g} was given")
-    return OnDevice(light, device, int(bias))
+def on_device(sketch: Sketch, device: Device) -> Sketch:
+    """A sketch whose light comes from a device; a bias of optical features becomes as many ones."""
+    match sketch:
+        case OpticalSketch():
+            return OnDevice(sketch, device)
+        case Affine(base=OpticalSketch() as light, bias=bias):
+            if bias != int(bias):
+                raise InputError(f"an OPU appends ones: kernel.bias must be a whole number; {bias:g} was given")
+            return OnDevice(light, device, int(bias))
+        case Affine(gamma=gamma, bias=bias) if gamma != 1 or bias not in (0, 1):
+            raise InputError(
+                f"rows of an OPU are 0 and 1: use kernel.gamma=1 and kernel.bias=0 or 1, not {gamma:g} and {bias:g}"
+            )
+        case Affine() | Centred() | Appended() | RealFourier():
+            return replace(sketch, base=on_device(sketch.base, device))
+        case Fourier(directions=Interference() as directions):
+            return replace(sketch, directions=replace(directions, light=on_device(directions.light, device)))
+    raise InputError(
+        "an OPU computes optical features only, and another sketch was asked for; use sketch=optical, or opu=none"
+    )
 
 
 class DeviceMap(FeatureMap):

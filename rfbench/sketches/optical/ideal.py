@@ -35,6 +35,9 @@ class OpticalSketch(Sketch):
         return ClosedForm(lambda X, Y, D: np.maximum(doubled.gram(X, Y) - k.gram(X, Y) ** 2, 0) / D)
 
 
+INTENSITIES = OpticalSketch(Optical(2.0))
+
+
 class OpticalMap(FeatureMap):
     """One medium, or a part of one with `total` outputs."""
 

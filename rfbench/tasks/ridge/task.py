@@ -1,14 +1,15 @@
 """Classification and regression by ridge regression on features [Ohana et al. 2019, 4 and D]."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 
+from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.moments import Moments
-from rfbench.datasets.prepare import Prepared, Split
+from rfbench.datasets.prepare import Preparation, Prepared, Split, thresholds
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.stopwatch import Stopwatch
@@ -18,12 +19,15 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
-from rfbench.tasks.ridge.direct import NormalEquations
+from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
 from rfbench.tasks.ridge.fit import GRID, RidgeFit
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
-SEARCH = 64, 2048  # features of the baseline sketch that chooses a number of the kernel: lower and upper limit
+# Features of the baseline sketch that chooses a number of the kernel: lower and upper limit.  With ohana it chooses α
+# too, for every number of features and for the exact kernel [Ohana et al. 2019, D.2].
+SEARCH = {"each": (64, 2048), "ohana": (10_000, 10_000)}
+CHOOSING_ROWS = 8000  # training rows on which a threshold is chosen
 PHASES = ("features", "gram", "factor", "solve")  # of fitting, timed apart
 
 
@@ -33,11 +37,12 @@ class Ridge(Task):
 
     name = "ridge"
     several_outputs = True
-    chooses = ("length_scale", "bias")
+    chooses = ("length_scale", "bias", "threshold")
     alpha: float | str = "auto"
     solver: str = "auto"
     tolerance: float = 1e-4
     validation: float = 0.1
+    protocol: str = "each"
 
     def __post_init__(self) -> None:
         good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
@@ -46,6 +51,8 @@ class Ridge(Task):
         require(0 < self.validation < 1, "task.validation", "between 0 and 1", self.validation)
         if self.solver not in SOLVERS:
             raise InputError(f"unknown task.solver '{self.solver}'; {did_you_mean(self.solver, SOLVERS)}")
+        if self.protocol not in SEARCH:
+            raise InputError(f"unknown task.protocol '{self.protocol}'; {did_you_mean(self.protocol, SEARCH)}")
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
@@ -54,20 +61,51 @@ class Ridge(Task):
             baseline_name(recipe.provisional(), f"kernel.{recipe.tunable}")  # or a word on what to do
         return objection
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        """The candidate whose baseline features err least on held-out rows, whatever the sketch [ibid., D.2]."""
-        if not recipe.tunable:
-            return super().fit(recipe, train, seed, engine)
-        X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
-        candidates, losses = recipe.candidates(X), []
-        with bar(len(candidates), "kernels") as shown:
+    def prepare(
+        self,
+        preparation: Preparation,
+        split_by: Callable[[Preparation], Split],
+        recipe: KernelRecipe,
+        seed: int,
+        engine: Engine,
+    ) -> Preparation:
+        """The threshold of least error on held-out rows, for the best number of the kernel  [ibid., D.1]."""
+        if preparation.threshold is not None:
+            return super().prepare(preparation, split_by, recipe, seed, engine)
+        X, _ = split_by(preparation.until_binarize).train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        candidates, losses = [replace(preparation, threshold=one) for one in thresholds(X)], []
+        quick = replace(self, protocol="each")
+        with bar(len(candidates), "thresholds") as shown:
             for one in candidates:
-                features = baseline(one, X.shape[1], seed, X.dtype, f"kernel.{recipe.tunable}", SEARCH)
-                losses.append(
-                    replace(self._fit(train, one, seed, engine), alpha=None).search(features, NormalEquations)[1].min()
-                )
+                train = split_by(one).train
+                if len(train) > CHOOSING_ROWS:
+                    _, train = train.divided(CHOOSING_ROWS / len(train), rng_for(seed, "ridge", "threshold"))
+                losses.append(quick.best(recipe, train, seed, engine)[1])
                 shown.update()
         return candidates[int(np.argmin(losses))]
+
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+        """The candidate whose baseline features err least on held-out rows, whatever the sketch [ibid., D.2]."""
+        return self.best(recipe, train, seed, engine)[0] if recipe.tunable else super().fit(recipe, train, seed, engine)
+
+    def best(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> tuple[Kernel, float]:
+        """The kernel of least error on held-out rows, and the error."""
+        X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+        candidates = recipe.candidates(X) if recipe.tunable else [super().fit(recipe, train, seed, engine)]
+        losses = []
+        with bar(len(candidates), "kernels") as shown:
+            for one in candidates:
+                losses.append(self.losses(one, train, seed, engine).min())
+                shown.update()
+        return candidates[int(np.argmin(losses))], min(losses)
+
+    def losses(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Array:
+        """The errors of the baseline features on held-out rows, for every α of the grid."""
+        x, _ = train.take(np.zeros(1, np.int64))
+        draw = baseline(kernel, x.shape[1], seed, x.dtype, "task.alpha", SEARCH[self.protocol])
+        many = self.protocol != "each" and len(train) < draw.features.D
+        fit = replace(self._fit(train, kernel, seed, engine), alpha=None)
+        return fit.search(draw, KernelEquations if many else NormalEquations)[1]
 
     def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         targets, dataset = Moments(), train.part.dataset
@@ -79,7 +117,10 @@ class Ridge(Task):
         return RidgeFit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
-        return self._fit(split.train, kernel, seed, engine)
+        fit = self._fit(split.train, kernel, seed, engine)
+        if self.protocol == "each" or fit.alpha is not None:
+            return fit
+        return replace(fit, alpha=float(GRID[self.losses(kernel, split.train, seed, engine).argmin()]))
 
     def measure(self, trial: Trial, reference: RidgeFit) -> Iterator[Measure]:
         fit, draw = replace(reference, watch=Stopwatch()), trial.plan(0)

@@ -22,6 +22,14 @@ def test_errors_are_drawn_against_features_with_bars_of_one_standard_deviation()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("features", "relative Frobenius error")
 
 
+def test_a_level_near_the_lines_is_in_sight_and_one_of_rounding_is_not():
+    rows = [{"metric": "error", "task": "ridge", "features": D, "value": 0.2} for D in (8, 16)]
+    for level in (0.1, 1e-6):
+        exact = {"sketch": "exact", "features": 0, "metric": "error", "task": "ridge", "value": level}
+        ((_, ax),) = axes(metrics([*rows, exact])).items()
+        assert (ax.get_ylim()[0] < level) == (level == 0.1)
+
+
 def test_sketches_stand_side_by_side_where_there_is_one_number_of_features():
     rows = [r for k, s in enumerate(("rff", "orf")) for r in seeds(metric="rel_frobenius", sketch=s, value=k)]
     ax = axes(metrics(rows))["made, gaussian"]

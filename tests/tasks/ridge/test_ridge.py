@@ -13,9 +13,11 @@ from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import kernel_recipe, make_kernel
+from rfbench.results.rows import read_rows
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks import make_task
+from rfbench.tasks.baseline import baseline
 from rfbench.tasks.ridge import task as ridge
 from rfbench.tasks.ridge.fit import GRID, RidgeFit, chosen_solver
 
@@ -161,7 +163,7 @@ def test_runs_are_repeated_bit_for_bit():
 
 
 def test_a_number_of_the_kernel_is_chosen_on_held_out_rows(monkeypatch):
-    monkeypatch.setattr(ridge, "SEARCH", (64, 256))
+    monkeypatch.setitem(ridge.SEARCH, "each", (64, 256))
     split = prepared_split(
         load({"name": "digits"}, data_dir=None, download=False), Preparation(("unit_norm",)), 0, np.float64
     )
@@ -187,9 +189,9 @@ def test_a_penalty_below_rounding_error_is_an_error():
     assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))
 
 
-@pytest.mark.parametrize("exponent", [2.0, 4.0])
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 6.0])
 def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
-    monkeypatch.setattr(ridge, "SEARCH", (64, 64))
+    monkeypatch.setitem(ridge.SEARCH, "each", (64, 64))
     kernel = kernel_recipe("optical", 1, exponent=exponent, bias="validation")
     with Local(2).running() as engine:
         found = make_task("ridge").fit(kernel, CLASS_SPLIT.train, 0, engine)
@@ -197,10 +199,72 @@ def test_a_bias_is_chosen_for_every_exponent(exponent, monkeypatch):
     assert found.exponent == exponent
 
 
+def test_every_exponent_learns_digits(rfbench, tmp_path):
+    done = rfbench(
+        "-m", "task=ridge", "sketch=optical", "sketch.exponent=1,3,6", "kernel.bias=1", "features=256", "seeds=1"
+    )
+    assert done.returncode == 0, done.stderr
+    (table,) = tmp_path.glob("outputs/sweep-*/results.csv")
+    errors = {row["sketch"]: float(row["value"]) for row in read_rows(table) if row["metric"] == "error"}
+    assert set(errors) == {f"optical(exponent={m})" for m in (1, 3, 6)}
+    assert max(errors.values()) < 0.05, errors
+
+
+def test_one_penalty_for_all_features_and_for_the_exact_kernel(monkeypatch):
+    """Ohana et al. 2019, D.2: that of the kernel's own features, as scikit-learn finds it."""
+    monkeypatch.setitem(ridge.SEARCH, "ohana", (150, 150))
+    draw = baseline(KERNEL, 6, 0, np.float64, "", (150, 150))
+    rest, held_out = NUMBER_SPLIT.train.divided(0.1, rng_for(0, "ridge", "validation"))
+    (A, a), (B, b) = next(rest.blocks()), next(held_out.blocks())
+    shift = np.mean([*a, *b], axis=0)
+    models = [Ridge(alpha * len(A), fit_intercept=False).fit(draw.features(A), a - shift) for alpha in GRID]
+    wanted = GRID[np.argmin([np.mean((model.predict(draw.features(B)) + shift - b) ** 2) for model in models])]
+    for name, D in (("rff", 20), ("rff", 60), ("exact", 0)):
+        measures = run("ridge", NUMBER_SPLIT, name, D, kernel=KERNEL, protocol="ohana")[1]
+        assert measures["alpha"] == wanted
+        assert "validation_rmse" not in measures
+    assert run("ridge", NUMBER_SPLIT, "rff", 20, kernel=KERNEL)[1]["alpha"] != wanted
+
+
+def test_the_protocol_leaves_a_given_penalty_alone():
+    assert run("ridge", NUMBER_SPLIT, "rff", 20, kernel=KERNEL, protocol="ohana", alpha=0.03)[1]["alpha"] == 0.03
+
+
+def threshold_of(test_rows, labels, monkeypatch):
+    monkeypatch.setitem(ridge.SEARCH, "each", (64, 64))
+    rows = np.random.default_rng(3).random((400, 5))
+    data = Dataset("made", InMemory(np.r_[rows, test_rows]), InMemory(np.r_[labels(rows), labels(test_rows)]), 2, 400)
+    recipe = kernel_recipe("optical", 1, bias=1.0)
+    with Local(1).running() as engine:
+        return make_task("ridge").prepare(
+            Preparation(("min_max", "binarize"), None),
+            lambda preparation: prepared_split(data, preparation, 0, np.float64),
+            recipe,
+            0,
+            engine,
+        )
+
+
+@pytest.mark.parametrize("level", [0.3, 0.7])
+def test_a_threshold_is_chosen_on_training_rows_only(level, monkeypatch):
+    """Classes that depend on the first two columns being above a level; test rows would ask for another one."""
+    rng = np.random.default_rng(4)
+
+    def labels(rows, level=level):
+        return (rows[:, :2] > level).all(1).astype(int)
+
+    found = threshold_of(rng.random((50, 5)), labels, monkeypatch)
+    assert found.threshold == pytest.approx(level, abs=0.03)
+    assert level == 0.3 or found == threshold_of(rng.random((50, 5)) / 2, labels, monkeypatch)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["task.solver=cholesk"], "did you mean 'cholesky'?"),
+        (["task.protocol=ohanna"], "did you mean 'ohana'?"),
+        (["dataset.threshold=validation"], "add binarize to dataset.prepare"),
+        (["dataset.threshold=valid"], "dataset.threshold must be a number, or validation"),
         (["task.alpha=-1"], "task.alpha must be auto or a number above 0"),
         (["task.validation=1"], "task.validation must be between 0 and 1"),
         (["sketch=exact", "kernel=gaussian", "task.solver=cholesky"], "use task.solver=dual"),
@@ -214,3 +278,4 @@ def test_mistakes_are_one_line(words, said, rfbench):
 
 def test_validation_is_for_ridge_only(rfbench):
     one_line(rfbench("sketch=rff", "kernel.length_scale=validation"), "task=ridge")
+    one_line(rfbench("dataset.threshold=validation", "dataset.prepare=[binarize]"), "task=ridge")
