@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.config.identity import job_name
 from rfbench.datasets import load
@@ -22,6 +21,7 @@ from rfbench.results.manifest import Manifest
 from rfbench.results.recorder import Recorder
 from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, trial_key
 from rfbench.seeds import rng_for
+from rfbench.sketches import Sketch
 from rfbench.storage import replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
@@ -125,17 +125,19 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
             "use task=vector_field"
         )
     split = prepared_split(dataset, job.preparation, seed, job.dtype, job.config["train_rows"])
-    sample, _ = split.train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
+    rows = max(KERNEL_ROWS, job.sketch(job.kernel.provisional()).sample_rows)
+    sample, _ = split.train.sample(rows, rng_for(seed, "kernel"))
     kernel = job.task.fit(job.kernel, split.train, seed, job.engine)
     recorder.learn(f"{kernel.name} kernel, seed {seed}", job.kernel.learned(kernel))
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
+    sketch = job.sketch(kernel).survey(lambda: (X for X, _ in split.train.blocks()))
     sizes = {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
     for D in wanted:
         columns = job.columns | sizes | {"features": D, "seed": seed}
         try:
-            trial = make_trial(job, split, kernel, sample, columns, recorder)
+            trial = make_trial(job, split, kernel, sketch.adapt(sample, D), columns, recorder)
             yield [row(columns, measure) for measure in job.task.metered(trial, reference)]
         except InputError:
             raise
@@ -145,16 +147,15 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
 
 
 def make_trial(
-    job: Job, split: Split, kernel: Kernel, sample: Array, columns: dict[str, Any], recorder: Recorder
+    job: Job, split: Split, kernel: Kernel, sketch: Sketch, columns: dict[str, Any], recorder: Recorder
 ) -> Trial:
-    """The sketch fitted to the sample of training rows, with D features and a seed."""
-    D = columns["features"]
+    """The sketch, fitted to training rows, with D features and a seed."""
     trial = Trial(
         split,
         kernel,
-        job.sketch(kernel).adapt(sample, D),
-        sample.shape[1],
-        D,
+        sketch,
+        job.preparation.columns(columns["d"]),
+        columns["features"],
         columns["seed"],
         job.engine,
         dtype=job.dtype.name,

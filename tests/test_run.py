@@ -12,6 +12,7 @@ from rfbench.results import manifest
 from rfbench.results.pictures import MAPS, read_pictures
 from rfbench.results.rows import Results, read_rows
 from rfbench.results.series import read_series
+from rfbench.sketches.maclaurin import optimized
 from rfbench.sketches.wrappers import Affine
 from rfbench.tasks.base import Measure
 from rfbench.tasks.kernel_error import KernelError
@@ -38,6 +39,21 @@ def test_a_sketch_is_fitted_to_training_rows_only(rfbench, monkeypatch):
     (X,) = seen
     assert len(X) == 200
     assert X[:, 0].max() < 200
+
+
+def test_a_sketch_is_fitted_to_as_many_rows_as_it_asks_for(rfbench, monkeypatch):
+    """sketch.rows above the number of rows that a kernel learns from, and below it."""
+    seen = []
+
+    def spy(kernel, terms, X, diagonal):
+        seen.append(len(X))
+        return statistics(kernel, terms, X, diagonal)
+
+    statistics = optimized.statistics
+    monkeypatch.setattr(optimized, "statistics", spy)
+    for rows in (50, 1200, 5000):
+        assert rfbench("sketch=optimized_maclaurin", f"sketch.rows={rows}", *WORDS).returncode == 0
+    assert seen == [50, 1200, 1617]  # all training rows of digits
 
 
 def test_rows_have_the_sizes_of_the_parts_and_the_columns_of_the_dataset(rfbench, tmp_path):

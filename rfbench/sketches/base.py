@@ -5,7 +5,7 @@ only, so blocks may be computed in any order and on any number of threads.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -36,6 +36,7 @@ class FeatureMap(ABC):
     explicit: bool = True  # False: k̂ comes from `product` only, and Φ(x) is x itself or measurements of it
     kernel: Kernel | None = None  # evaluated by `product`, for the exact kernel
     experts: Sequence["FeatureMap"] = ()  # one explicit map per cluster, for a localized sketch
+    recentred: bool = False  # True: `around` makes the map for each row to predict, for a localized sketch
     coupling: Coupling | None = None  # of the outputs, for an operator-valued sketch
     counts: Mapping[int, int] = MappingProxyType({})  # features of each degree, for a Maclaurin sketch
 
@@ -86,6 +87,10 @@ class FeatureMap(ABC):
         """The expert of every row."""
         raise TypeError(f"{type(self).__name__} has no experts")
 
+    def around(self, centre: Array) -> "FeatureMap":
+        """The map of rows minus a centre."""
+        raise TypeError(f"{type(self).__name__} has one centre")
+
 
 class Tiled(FeatureMap):
     """A map that computes few features at a time, so that all they need stays in the cache."""
@@ -123,9 +128,18 @@ class Sketch(ABC):
         """How many features the map has when D are requested."""
         return D
 
+    def survey(self, rows: Callable[[], Iterable[Array]]) -> "Sketch":
+        """The recipe with what it learns from all training rows, as often as it reads them; most return self."""
+        return self
+
     def adapt(self, X: Array, D: int) -> "Sketch":
         """The recipe fitted to training rows; most return self."""
         return self
+
+    @property
+    def sample_rows(self) -> int:
+        """How many training rows `adapt` takes at most, where it is more than a task gives anyway."""
+        return 0
 
     def facts(self) -> dict[str, Any]:
         """What `adapt` learned, for run.json."""
@@ -154,6 +168,11 @@ class Sketch(ABC):
     @property
     def localized(self) -> bool:
         """Whether the features of a row depend on the other row of a pair."""
+        return False
+
+    @property
+    def recentred(self) -> bool:
+        """Whether every row to predict has features of its own, so that only Gaussian processes can use them."""
         return False
 
     @property

@@ -20,7 +20,7 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.draw import Draw
 
-KERNEL_ROWS = 1000  # training rows from which a kernel and a sketch learn
+KERNEL_ROWS = 1000  # training rows from which a kernel learns, and a sketch if it needs no more
 
 
 class Measure(NamedTuple):
@@ -111,6 +111,7 @@ class Task(ABC):
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
     chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel that it chooses on held-out rows
+    predicts_rows: ClassVar[bool] = False  # whether a model of its own may predict each test row
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
 
     @classmethod
@@ -124,6 +125,8 @@ class Task(ABC):
             return "kernel.length_scale=likelihood needs labels that are numbers; use task=gpr, or median"
         if recipe.tunable and recipe.tunable not in self.chooses:
             return f"kernel.{recipe.tunable}=validation works with task=ridge and task=vector_field only; use a number"
+        if sketch.recentred and not self.predicts_rows:
+            return f"sketch.centers=test is for Gaussian processes, not task={self.name}; use sketch.centers=clusters"
         exact_of_measurements = sketch.random and not (sketch.explicit or sketch.localized)
         if exact_of_measurements and not self.measurements:
             return f"task={self.name} takes the exact kernel of the rows themselves; use sketch=exact"

@@ -1,16 +1,18 @@
 """How many features every degree of a Maclaurin series gets.
 
-Over pairs i ≠ j of training rows, k̂ = g(x) g(y) Σ_{n≤p} aₙ k̂ₙ has the mean squared error
+Over pairs i ≠ j of training rows, or all entries of their kernel matrix, k̂ = g(x) g(y) Σ_{n≤p} aₙ k̂ₙ has the mean
+squared error
 
     G(p, D₁..D_p) = Σₙ vₙ(Dₙ) + b_p                                           [Wacker 2022, Eq. 5.17 and 5.21]  (1)
     vₙ(D) = mean aₙ² gᵢ² gⱼ² Var k̂ₙ,     b_p = mean (k − gᵢ gⱼ Σ_{n≤p} aₙ ⟨xᵢ, xⱼ⟩ⁿ)²                            (2)
 
 For fixed p the best allocation takes the largest decreases of all vₙ together, if each vₙ is convex (Algorithm 4; it
 starts from one feature per degree, which here count towards the total).  p is the best of all (Algorithm 5).  Where vₙ
-is not convex, the approximation of tensor_srht.py takes its place.
+is not convex, the approximation of tensor_srht.py or tensor_sketch.py takes its place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from rfbench.kernels.base import DotProductKernel
 from rfbench.sketches.base import ClosedForm, Sketch
 from rfbench.sketches.products.tensor_srht import surrogate
 
-ROWS = 128  # rows per block of pairs, against all later rows
+ROWS, COLUMNS = 128, 4096  # rows per block of pairs, each block against all later rows
 
 
 class Term(NamedTuple):
@@ -31,38 +33,57 @@ class Term(NamedTuple):
     form: ClosedForm  # of the sketch
     unit: int  # columns of one feature: 2 for a complex-to-real pair
     block: int  # rows of a Hadamard block, or 1
+    convex: Callable[[float, float, int, Array], Array] = surrogate  # of V, W, block and the features
 
 
 class Curve(NamedTuple):
     """vₙ as a function of the columns."""
 
     V: float  # vₙ of one feature
-    W: float  # r vₙ of the r features of a block
+    W: float  # r vₙ of as many features as a block has
     term: Term
 
     def __call__(self, D: Array) -> Array:
-        return surrogate(self.V, self.W, self.term.block, D / self.term.unit)
+        return self.term.convex(self.V, self.W, self.term.block, D / self.term.unit)
 
 
-def statistics(kernel: DotProductKernel, terms: Mapping[int, Term], X: Array) -> tuple[list[Curve], Array]:
-    """vₙ for every degree n, and b_p for p equal to every degree: equation (2) as a U-statistic."""
+def statistics(
+    kernel: DotProductKernel, terms: Mapping[int, Term], X: Array, diagonal: bool = False
+) -> tuple[list[Curve], Array]:
+    """vₙ for every degree n, and b_p for p equal to every degree: equation (2) as a U-statistic.
+
+    With the diagonal it is the mean over all entries of the kernel matrix.
+    """
     X = X.astype(np.float64)
     g, (a0, *a) = kernel.radial(X), kernel.coefficients(np.array([0, *terms]))
     VW, b = np.zeros((len(terms), 2)), np.zeros(len(terms))
-    for span in spans(len(X), ROWS):
-        A, B = X[span], X[span.start :]
-        gg = np.triu(np.outer(g[span], g[span.start :]), 1)  # zero where i ≥ j, so that every pair counts once
+    for rows, columns in upper_blocks(len(X)):
+        A, B = X[rows], X[columns]
+        weights = counted_once(len(A), len(B), diagonal) if rows.start == columns.start else 1.0
+        gg = weights * np.outer(g[rows], g[columns])
         s = inner(A, B)
-        residual = np.triu(kernel.gram(A, B), 1) - a0 * gg
+        residual = weights * kernel.gram(A, B) - a0 * gg
         for i, (n, term) in enumerate(terms.items()):
             squares = (a[i] * gg) ** 2
             sums = [r * np.vdot(squares, term.form.variance(A, B, term.unit * r)) for r in sorted({1, term.block})]
             VW[i] += sums[0], sums[-1]
             residual -= a[i] * gg * s**n
             b[i] += np.vdot(residual, residual)
-    pairs = len(X) * (len(X) - 1) / 2
+    pairs = len(X) * (len(X) - (not diagonal)) / 2
     curves = [Curve(V, W, term) for (V, W), term in zip(VW / pairs, terms.values(), strict=True)]
     return curves, b / pairs
+
+
+def upper_blocks(n: int) -> Iterator[tuple[slice, slice]]:
+    """Blocks of an n × n matrix that cover its upper triangle; memory does not grow with n."""
+    return ((rows, columns) for rows in spans(n, ROWS) for columns in spans(n, COLUMNS, rows.start))
+
+
+def counted_once(n: int, m: int, diagonal: bool) -> Array:
+    """Weights of a block that begins on the diagonal: squared, a pair counts once and an entry (i, i) half or not."""
+    weights = np.triu(np.ones((n, m)), 1)
+    np.fill_diagonal(weights, sqrt(0.5) * diagonal)
+    return weights
 
 
 def starts(terms: Sequence[Term], total: int) -> tuple[Array, int]:

@@ -19,8 +19,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import scratch
 from rfbench.sketches.base import FeatureMap, Sketch, Tiled
-from rfbench.sketches.maclaurin.series import MaclaurinSketch, Part
-from rfbench.sketches.products.powers import homogeneous
+from rfbench.sketches.maclaurin.series import MaclaurinSketch, Part, power
 from rfbench.sketches.products.product import ProductSketch
 from rfbench.sketches.wrappers import ComplexToReal, ComplexToRealMap
 
@@ -38,18 +37,17 @@ class Chains(Sketch):
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         product, unit = product_of(self.series)
+        assert isinstance(product, ProductSketch)
         parts = [(n, D_n // unit, weight) for n, D_n, weight in self.series.allot(D, rng)]
         widths = [max(D_n for n, D_n, _ in parts if n >= i) for i in range(1, parts[-1][0] + 1)]
         chains = ChainMap(product.law.draw((d, sum(widths)), rng, dtype), widths, parts, self.p)
         return chains if unit == 1 else ComplexToRealMap(chains)
 
 
-def product_of(series: MaclaurinSketch) -> tuple[ProductSketch, int]:
-    """The product sketch of a series, and the columns of one of its features."""
-    sketch = homogeneous(series.base, 1)
-    one, unit = (sketch.base, 2) if isinstance(sketch, ComplexToReal) else (sketch, 1)
-    assert isinstance(one, ProductSketch)
-    return one, unit
+def product_of(series: MaclaurinSketch) -> tuple[Sketch, int]:
+    """The sketch of a series without the form complex to real, and the columns of one of its features."""
+    sketch = power(series.base, 1)
+    return (sketch.base, 2) if isinstance(sketch, ComplexToReal) else (sketch, 1)
 
 
 def chained(series: MaclaurinSketch, p: int) -> Sketch:

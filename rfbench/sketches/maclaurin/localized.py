@@ -5,10 +5,12 @@ not change if both arguments are moved, so with centroids c and independent draw
 
     k̂*(x, y) = ½ [k̂_{c(x)}(x − c(x), y − c(x)) + k̂_{c(y)}(x − c(y), y − c(y))]                                 (1)
 
-where c(x) is the centroid nearest to x.  A Gaussian process uses only k̂_c for new rows nearest to c (Eq. 5.29 and
-5.31, Algorithm 7); (1) estimates a kernel matrix: it is symmetric, with the variance of k̂_c where both rows have the
-centroid c and a quarter of the sum of both variances elsewhere.  Centroids are the mean of the training rows and, while
-some row is farther than θ from all centroids, the farthest row.
+where c(x) is the centroid nearest to x.  A Gaussian process uses only k̂_c for new rows nearest to c (Eq. 5.31,
+Algorithm 7); (1) estimates a kernel matrix: it is symmetric, with the variance of k̂_c where both rows have the centroid
+c and a quarter of the sum of both variances elsewhere.
+
+With one draw k̂ for all centres, each new row x may be a centre itself (Eq. 5.29): k̂_x(x, y) is then k(x, y) for every
+y, only the kernel between training rows is an estimate, and a process is fitted for each new row.
 """
 
 from dataclasses import dataclass
@@ -18,14 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.arrays import Array, squared_distances, squared_norms
+from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.kernels.exponential import Gaussian
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.exact import IdentityMap
 from rfbench.sketches.family import Family
+from rfbench.sketches.maclaurin.centroids import Pass, farthest_points, k_means, nearest, random_rows
 from rfbench.sketches.maclaurin.optimized import AllocatedMaclaurin, OptimizedMaclaurin
 from rfbench.sketches.wrappers import WrappedMap, Wrapper
+
+CENTERS = ("clusters", "test")
+CENTROIDS = ("farthest", "k_means", "random")
 
 
 @dataclass(frozen=True)
@@ -34,28 +40,68 @@ class LocalizedMaclaurin(OptimizedMaclaurin):
 
     kernel: Gaussian
     threshold: float = 2.0
+    centers: str = "clusters"  # or test: every row to predict
+    centroids: str = "farthest"
+    clusters: int | None = None  # None: as many as farthest points within the threshold
     by_degree, explicit, localized = False, False, True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.threshold > 0, "sketch.threshold", "above 0", self.threshold)
+        require(self.centers in CENTERS, "sketch.centers", " or ".join(CENTERS), self.centers)
+        require(self.centroids in CENTROIDS, "sketch.centroids", ", ".join(CENTROIDS), self.centroids)
+        require(self.clusters is None or self.clusters >= 1, "sketch.clusters", "null or at least 1", self.clusters)
+
+    @property
+    def recentred(self) -> bool:
+        return self.centers == "test"
+
+    def survey(self, rows: Pass) -> Sketch:
+        return self if self.recentred else ClusteredMaclaurin(self, tuple(map(tuple, self._centroids(rows).tolist())))
+
+    def _centroids(self, rows: Pass) -> Array:
+        if self.centroids == "random" and self.clusters:
+            return random_rows(rows, self.clusters)
+        farthest = farthest_points(rows, self.threshold * sqrt(self.kernel.l2), self.clusters)
+        if self.centroids == "farthest":
+            return farthest
+        return k_means(rows, farthest) if self.centroids == "k_means" else random_rows(rows, len(farthest))
 
     def adapt(self, X: Array, D: int) -> Sketch:
+        return RecentredMaclaurin(self.allocated(X, D)) if self.recentred else self.survey(lambda: [X]).adapt(X, D)
+
+    def allocated(self, X: Array, D: int) -> AllocatedMaclaurin:
+        """The allocation for rows around their mean."""
         X = X.astype(np.float64)
-        mean = X.mean(0)
-        allocated = super().adapt(X - mean, D)
-        assert isinstance(allocated, AllocatedMaclaurin)
-        centroids = farthest_points(X, mean, self.threshold * sqrt(self.kernel.l2))
-        return LocatedMaclaurin(allocated, tuple(map(tuple, centroids.tolist())))
+        sketch = super().adapt(X - X.mean(0), D)
+        assert isinstance(sketch, AllocatedMaclaurin)
+        return sketch
 
 
-def farthest_points(X: Array, first: Array, threshold: float) -> Array:
-    """The first point, and rows until every row is within the threshold of one of them."""
-    found, distance = [first], squared_norms(X - first)
-    while distance.max() > threshold**2:
-        found.append(X[distance.argmax()])
-        distance = np.minimum(distance, squared_norms(X - found[-1]))
-    return np.array(found)
+@dataclass(frozen=True)
+class ClusteredMaclaurin(Wrapper):
+    """A localized sketch with known centroids."""
+
+    base: LocalizedMaclaurin
+    centroids: tuple[tuple[float, ...], ...]
+    explicit, localized = False, True
+
+    def adapt(self, X: Array, D: int) -> Sketch:
+        return LocatedMaclaurin(self.base.allocated(X, D), self.centroids)
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return self.base.sample(d, D, rng, dtype)  # refuses: it needs training rows first
+
+
+@dataclass(frozen=True)
+class RecentredMaclaurin(Wrapper):
+    """One draw, moved to each row that is to be predicted."""
+
+    base: AllocatedMaclaurin
+    explicit, localized, recentred = False, True, True
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return RecentredMap(self.base.sample(d, D, rng, dtype))
 
 
 @dataclass(frozen=True)
@@ -89,8 +135,17 @@ class LocatedMaclaurin(Wrapper):
         return V
 
 
-def nearest(X: Array, centroids: Array) -> NDArray[np.int64]:
-    return squared_distances(X, centroids).argmin(1)
+class RecentredMap(IdentityMap):
+    """Returns the rows themselves: a map of features belongs to a row."""
+
+    explicit, recentred = False, True
+
+    def __init__(self, base: FeatureMap) -> None:
+        super().__init__(base.d, base.dtype)
+        self.base = base
+
+    def around(self, centre: Array) -> FeatureMap:
+        return CentredMap(self.base, centre)
 
 
 class CentredMap(WrappedMap):

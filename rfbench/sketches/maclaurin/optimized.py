@@ -3,7 +3,7 @@
 Var = g² g² Σ aₙ² Var ⟨Φₙ(x), Φₙ(y)⟩                                                                          (1)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin.allocation import allocate, statistics
 from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
 
+ROWS = 500  # enough according to Wacker 2022, 5.3.2
+
 
 @dataclass(frozen=True)
 class OptimizedMaclaurin(MaclaurinSketch):
@@ -23,7 +25,8 @@ class OptimizedMaclaurin(MaclaurinSketch):
 
     p_min: int = 2
     p_max: int = 10
-    rows: int = 500  # enough according to Wacker 2022, 5.3.2
+    rows: int = ROWS
+    diagonal: bool = False  # whether errors of k(x, x) count, as in the Frobenius norm of a matrix of so many rows
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -33,6 +36,10 @@ class OptimizedMaclaurin(MaclaurinSketch):
     @property
     def shortest(self) -> int:
         return self.p_min
+
+    @property
+    def sample_rows(self) -> int:
+        return self.rows
 
     @property
     def least(self) -> int:
@@ -49,10 +56,10 @@ class OptimizedMaclaurin(MaclaurinSketch):
         terms = {n: term(self.base, n, X.shape[1]) for n in self.degrees(self.p_max)}
         # Datasets are often sorted, so their first rows are not a random sample.
         some = rng_for(0, "optimized_maclaurin").permutation(len(X))[: self.rows]
-        curves, biases = statistics(self.kernel, terms, X[some])
+        curves, biases = statistics(self.kernel, terms, X[some], self.diagonal)
         counts = dict(zip(terms, allocate(curves, biases, D - self.constant, self.least), strict=False))
         allocation = (self.constant, *(counts.get(n, 0) for n in range(1, max(counts) + 1)))
-        return AllocatedMaclaurin(self.kernel, self.base, allocation)
+        return AllocatedMaclaurin(self.kernel, self.base, allocation, self.rows)
 
     def allot(self, D: int, rng: np.random.Generator) -> list[Part]:
         raise InputError("optimized_maclaurin needs training rows first: call adapt")
@@ -63,6 +70,7 @@ class AllocatedMaclaurin(MaclaurinSketch):
     """Dₙ features of degree n."""
 
     allocation: tuple[int, ...] = ()  # D₀..D_p, whose sum is D
+    sample_rows: int = field(default=ROWS, repr=False)  # if other degrees are to be allocated (remainder.py)
 
     @property
     def shortest(self) -> int:

@@ -23,7 +23,7 @@ from rfbench.kernels.base import Kernel
 from rfbench.kernels.polynomial import AffinePower, HigherDegrees
 from rfbench.sketches.base import FeatureMap, Sketch, Tiled
 from rfbench.sketches.maclaurin.chains import chained
-from rfbench.sketches.maclaurin.optimized import OptimizedMaclaurin
+from rfbench.sketches.maclaurin.optimized import ROWS, OptimizedMaclaurin
 from rfbench.sketches.maclaurin.random import RandomMaclaurin
 from rfbench.sketches.maclaurin.series import MaclaurinSketch, SeriesMap
 from rfbench.sketches.maclaurin.tangent import Tangent
@@ -49,7 +49,7 @@ def by_degrees(kernel: Kernel, sketch: Sketch, m: int) -> MaclaurinSketch | None
         base = sketch.base
     elif isinstance(sketch, Affine):
         base = next((name for name in BASES if homogeneous(name, p) == sketch.base), None)
-    return OptimizedMaclaurin(HigherDegrees(p, m), base, p_min=p, p_max=p) if base else None
+    return OptimizedMaclaurin(HigherDegrees(p, m), base, p, p, sketch.sample_rows or ROWS) if base else None
 
 
 def better_apart(kernel: Kernel, sketch: Sketch) -> bool:

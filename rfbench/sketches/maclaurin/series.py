@@ -3,7 +3,8 @@
     k(x, y) = g(x) g(y) Σ aₙ ⟨x, y⟩ⁿ,        Φ(x) = g(x) [√w₁ Φ₁(x), √w₂ Φ₂(x), .., √a₀]                            (1)
 
 with Φₙ a sketch of ⟨x, y⟩ⁿ with Dₙ features [Wacker 2022, Algorithm 6; g ≠ 1 for the Gaussian kernel, 5.3.1].  Degree 0
-is exact and takes one of the D features.  Random and optimized Maclaurin sketches share this module.
+is exact and takes one of the D features; degree 1 may be exact too, Φ₁(x) = x with one feature for each column (the
+heuristic H0/1 of Kar & Karnick 2012).  Random and optimized Maclaurin sketches share this module.
 """
 
 from abc import abstractmethod
@@ -17,7 +18,9 @@ from rfbench.arrays import Array, padded
 from rfbench.checks import require
 from rfbench.kernels.base import DotProductKernel
 from rfbench.sketches.base import FeatureMap, Sketch
+from rfbench.sketches.exact import IdentityMap
 from rfbench.sketches.maclaurin.allocation import Term, starts, statistics
+from rfbench.sketches.products import tensor_sketch
 from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import require_base
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
@@ -26,12 +29,19 @@ Part = tuple[int, int, float]  # n > 0, Dₙ, wₙ
 KERNELS = ("polynomial", "polynomial_sphere", "exponential", "gaussian")
 
 
+def power(base: str, n: int) -> Sketch:
+    """The product sketch or TensorSketch of ⟨x, y⟩ⁿ."""
+    return (tensor_sketch.tensor_sketch if base in tensor_sketch.FAMILIES else homogeneous)(base, n)
+
+
 def term(base: str, n: int, d: int = 1) -> Term:
     """Φₙ.  In degree 1 complex-to-real pairs are no better than two real features [Wacker 2022, 4.2.1]: it is real."""
-    sketch = homogeneous(base.removeprefix("ctr_") if n == 1 else base, n)
-    form = sketch.closed_form
+    sketch = power(base.removeprefix("ctr_") if n == 1 else base, n)
+    form, unit = sketch.closed_form, 1 + isinstance(sketch, ComplexToReal)
     assert form
-    return Term(sketch, form, 1 + isinstance(sketch, ComplexToReal), padded(d) if base.endswith("tensorsrht") else 1)
+    if base in tensor_sketch.FAMILIES:
+        return Term(sketch, form, unit, 3, tensor_sketch.convolved)
+    return Term(sketch, form, unit, padded(d) if base.endswith("tensorsrht") else 1)
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,16 @@ class MaclaurinSketch(Sketch):
     by_degree = True
 
     def __post_init__(self) -> None:
-        require_base(self.base)
+        require_base(self.base, tensor_sketch.FAMILIES)
 
     @property
     def is_complex(self) -> bool:
-        return homogeneous(self.base, 1).is_complex
+        return power(self.base, 1).is_complex
+
+    @property
+    def linear(self) -> bool:
+        """Whether degree 1 is exact."""
+        return False
 
     @property
     @abstractmethod
@@ -98,13 +113,14 @@ class MaclaurinSketch(Sketch):
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         """Equation (1)."""
-        parts = self.allot(D, rng)
+        parts = self.allot(D - d * self.linear, rng)
         maps = [term(self.base, n).sketch.sample(d, D_n, rng, dtype) for n, D_n, _ in parts]
         degrees, weights = [n for n, *_ in parts], [w for *_, w in parts]
+        a0, a1 = self.kernel.coefficients(np.arange(2))
+        if self.linear:
+            maps, degrees, weights = [*maps, IdentityMap(d, dtype)], [*degrees, 1], [*weights, a1]
         if self.constant:
-            maps.append(One(d, maps[0].dtype))
-            degrees.append(0)
-            weights.append(self.kernel.coefficients(np.array([0]))[0])
+            maps, degrees, weights = [*maps, One(d, maps[0].dtype)], [*degrees, 0], [*weights, a0]
         return SeriesMap(maps, np.sqrt(weights).astype(dtype), self.kernel, degrees)
 
 

@@ -5,7 +5,7 @@ A product sketch takes p different inputs as easily as one p times: with indepen
     Φ(x₁, …, x_p) = √D^{p−1} φ₁(x₁) ∘ ⋯ ∘ φ_p(x_p)       estimates  ⟨x₁, y₁⟩ ⋯ ⟨x_p, y_p⟩.            (1)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from rfbench.sketches.products.powers import FAMILIES, homogeneous
 BASES = tuple(FAMILIES)
 
 
-def require_base(base: str) -> None:
-    """Refuse a name that is not a product sketch."""
-    if base not in BASES:
-        raise InputError(f"sketch.base must be a product sketch; '{base}' was given, {did_you_mean(base, BASES)}")
+def require_base(base: str, others: Iterable[str] = ()) -> None:
+    """Refuse a name that is neither a product sketch nor one of the others."""
+    if base not in (known := (*BASES, *others)):
+        raise InputError(f"sketch.base must be a product sketch; '{base}' was given, {did_you_mean(base, known)}")
 
 
 def linear(features: FeatureMap, X: Array) -> Array:

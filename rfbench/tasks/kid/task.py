@@ -106,7 +106,8 @@ class KID(Task):
         """The part that needs no sketch, and the draws for the rest."""
         if not self.exact_degree:
             return None, trial.plan
-        X, _ = trial.split.train.sample(KERNEL_ROWS, rng_for(trial.seed, "kid", "centre"))
+        rows = max(KERNEL_ROWS, trial.sketch.sample_rows)
+        X, _ = trial.split.train.sample(rows, rng_for(trial.seed, "kid", "centre"))
         d, D = X.shape[1], trial.D
         degree = self.exact_degree
         if isinstance(degree, str):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from support.oracles import truncated
 
 from rfbench.kernels import make_kernel
 from rfbench.sketches.maclaurin.allocation import Curve, Term, allocate, largest, statistics
@@ -76,7 +77,7 @@ def test_curves_are_convex_fall_and_are_exact_where_they_can_be(base, kernel, wi
         gg = np.outer(kernel.radial(X), kernel.radial(X)) ** 2
         above = np.triu_indices(len(X), 1)
         for a_n, curve in zip(a, statistics(kernel, terms, X)[0], strict=True):
-            _, form, unit, h = curve.term
+            _, form, unit, h, _ = curve.term
             v = curve(unit * np.arange(1.0, 4 * h + 20))
             assert (np.diff(v) <= 1e-12 * v[0]).all()
             assert (np.diff(v, 2) >= -1e-12 * v[0]).all()
@@ -106,3 +107,27 @@ def test_statistics_are_means_over_pairs(digits):
     pairs = 150 * 149 / 2
     np.testing.assert_allclose([c.V for c in curves], V / pairs)
     np.testing.assert_allclose(biases, b / pairs)
+
+
+def test_with_the_diagonal_it_is_the_mean_over_the_matrix(digits):
+    """k(x, x), which is the farthest from its series, counts with the others."""
+    X, kernel = digits[:150], make_kernel("gaussian", 3)
+    terms = {n: term("gaussian", n) for n in (1, 2)}
+    curves, biases = statistics(kernel, terms, X, diagonal=True)
+    gg = np.outer(kernel.radial(X), kernel.radial(X))
+    V = [np.mean((a * gg) ** 2 * terms[n].form.variance(X, X, 1)) for n, a in ((1, 1), (2, 1 / 2))]
+    b = [np.mean((kernel.gram(X, X) - truncated(kernel, range(n + 1), X)) ** 2) for n in terms]
+    np.testing.assert_allclose([c.V for c in curves], V)
+    np.testing.assert_allclose(biases, b)
+    assert (biases > 1.02 * statistics(kernel, terms, X)[1]).all()
+
+
+def test_blocks_of_columns_change_nothing(digits, monkeypatch):
+    terms = {n: term("rademacher", n) for n in (1, 2)}
+    for diagonal in (False, True):
+        found = []
+        for columns in (4096, 140):
+            monkeypatch.setattr("rfbench.sketches.maclaurin.allocation.COLUMNS", columns)
+            curves, biases = statistics(make_kernel("gaussian", 3), terms, digits, diagonal)
+            found.append([*(c.V for c in curves), *biases])
+        np.testing.assert_allclose(*found, rtol=1e-12)

@@ -1,18 +1,25 @@
 """Localized Maclaurin features: clusters, mean and variance of the estimate, and what it cures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from support import stats
 from support.gp import run
 from support.oracles import truncated
 from support.stats import LIMIT
+from support.trial import drawn
 
+from rfbench.arrays import squared_distances
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.kernels import make_kernel
-from rfbench.sketches import make_sketch
-from rfbench.sketches.maclaurin.localized import farthest_points, nearest
+from rfbench.sketches import SKETCHES, make_sketch
+from rfbench.sketches.maclaurin.centroids import farthest_points, k_means, nearest, random_rows
+from rfbench.sketches.maclaurin.localized import LocalizedMaclaurin
+from rfbench.tasks.scores import kl
 
 pytestmark = pytest.mark.medium
 
@@ -26,9 +33,10 @@ def localized(X, D=D, **options):
 
 @pytest.mark.parametrize("threshold", [0.3, 0.8, 5.0])
 def test_farthest_points_cover_all_rows_and_keep_their_distance(wine, threshold):
-    centroids = farthest_points(wine, wine.mean(0), threshold)
+    centroids = farthest_points(lambda: np.array_split(wine, 4), threshold)
     distances = np.linalg.norm(wine[:, None] - centroids, axis=2)
-    np.testing.assert_array_equal(centroids[0], wine.mean(0))
+    np.testing.assert_allclose(centroids[0], wine.mean(0))
+    np.testing.assert_allclose(centroids, farthest_points(lambda: [wine], threshold), atol=1e-12)
     assert distances.min(1).max() <= threshold
     among = np.linalg.norm(centroids[:, None] - centroids, axis=2)[np.triu_indices(len(centroids), 1)]
     assert (among > threshold).all()
@@ -38,7 +46,7 @@ def test_farthest_points_cover_all_rows_and_keep_their_distance(wine, threshold)
 
 def test_farthest_points_end_where_rows_repeat():
     rows = 1e8 + np.repeat(np.eye(3), 4, axis=0)
-    assert len(np.unique(farthest_points(rows, rows.mean(0), 1e-9)[1:], axis=0)) == 3
+    assert len(np.unique(farthest_points(lambda: [rows], 1e-9)[1:], axis=0)) == 3
 
 
 @pytest.mark.parametrize("base", ["rademacher", "complex_rademacher", "ctr_stacked_tensorsrht"])
@@ -134,3 +142,88 @@ def test_mistakes(wine):
         make_sketch("localized_maclaurin", make_kernel("polynomial", 3))
     with pytest.raises(InputError, match="allocation is for 40"):
         localized(wine).sample(13, 50, np.random.default_rng(0))
+
+
+def test_k_means_is_that_of_scikit_learn(digits):
+    """From the same centroids, in blocks and at once."""
+    first = farthest_points(lambda: [digits], 0.0, 5)
+    assert len(first) == 5
+    ours = k_means(lambda: np.array_split(digits, 7), first)
+    theirs = KMeans(5, init=first, n_init=1, max_iter=50, tol=0).fit(digits).cluster_centers_
+    np.testing.assert_allclose(ours, theirs, atol=1e-8)
+
+
+def test_random_centroids_are_different_rows_whatever_the_blocks(digits):
+    found = random_rows(lambda: np.array_split(digits, 7), 20)
+    np.testing.assert_array_equal(found, random_rows(lambda: [digits], 20))
+    assert len(np.unique(found, axis=0)) == 20
+    assert squared_distances(found, digits).min(1).max() < 1e-12
+
+
+@pytest.mark.parametrize("centroids", ["farthest", "k_means", "random"])
+def test_there_are_as_many_centroids_as_asked_for_or_as_the_threshold_needs(centroids, wine):
+    needed = len(localized(wine, threshold=1.0).centroids)
+    assert 2 < needed < len(wine)
+    assert len(localized(wine, threshold=1.0, centroids=centroids).centroids) == needed
+    assert len(localized(wine, threshold=1.0, centroids=centroids, clusters=2).centroids) == 2
+
+
+def test_centroids_come_from_all_rows(rfbench, tmp_path):
+    """Of 1617 rows and not of the 1000 that a kernel learns from: an outlier that is in no sample has a cluster."""
+    seen = []
+
+    class Spy(LocalizedMaclaurin):
+        def survey(self, rows):
+            seen.append(sum(map(len, rows())))
+            return super().survey(rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SKETCHES, "localized_maclaurin", replace(SKETCHES["localized_maclaurin"], make=Spy))
+        words = ("sketch=localized_maclaurin", "sketch.threshold=3", "features=20", "seeds=1", "task.rows=20")
+        assert rfbench(*words).returncode == 0
+    assert seen == [1617]
+
+
+def test_a_small_threshold_is_refused(digits, monkeypatch):
+    monkeypatch.setattr("rfbench.sketches.maclaurin.centroids.MOST", 10)
+    with pytest.raises(InputError, match="more than 10 clusters; raise it, or give"):
+        localized(digits, threshold=0.01)
+    assert len(localized(digits, threshold=0.01, clusters=12).centroids) == 12
+
+
+def by_definition(sinc, features, kernel, noise):
+    """Eq. 5.27 with the kernel of Eq. 5.29 for each new row, by dense matrices."""
+    (X, y), (new, _) = (next(iter(part.blocks())) for part in (sinc.train, sinc.test))
+    signal, y = float(np.var(y)), y - y.mean()
+    means, variances = [], []
+    for x in new:
+        Phi, phi = features.base(X - x), features.base(x[None] - x)[0]
+        assert np.allclose(Phi @ phi, kernel.gram(X, x[None])[:, 0])  # exact between a new row and any other
+        k, K = signal * Phi @ phi, signal * Phi @ Phi.T + noise * np.eye(len(X))
+        means.append(k @ np.linalg.solve(K, y))
+        variances.append(signal - k @ np.linalg.solve(K, k))
+    return np.array(means), np.array(variances)
+
+
+def test_each_new_row_may_be_a_centre(sinc):
+    """Against dense matrices; and it diverges far less than one series [Wacker 2022, Fig. 5.8]."""
+    kernel = make_kernel("gaussian", 1, length_scale=0.4)
+
+    def found(name, **options):
+        return run("gpr", sinc, name, 10, kernel=kernel, sketch_options=options, noise=0.01)
+
+    reference, measures = found("localized_maclaurin", centers="test")
+    assert "rel_frobenius" not in measures
+    assert measures["kl"] < found("optimized_maclaurin")[1]["kl"] / 10
+    X = next(iter(sinc.train.blocks()))[0]
+    sketch = make_sketch("localized_maclaurin", kernel, centers="test").adapt(X, 10)
+    mean, variance = by_definition(sinc, drawn(sketch, 1, 10), kernel, 0.01)
+    order, ours = np.argsort(next(iter(sinc.test.blocks()))[0][:, 0]), np.argsort(reference.X_test[:, 0])
+    loss = kl(mean[order][:, None], variance[order][:, None], reference.mean[ours], reference.variance[ours])
+    np.testing.assert_allclose(measures["kl"], loss.mean(), rtol=1e-4)
+
+
+def test_other_tasks_refuse_a_centre_for_each_row(rfbench):
+    done = rfbench("sketch=localized_maclaurin", "sketch.centers=test", "features=20", "seeds=1")
+    assert done.returncode == 2
+    assert "use sketch.centers=clusters" in done.stderr

@@ -21,6 +21,7 @@ KERNELS = {
 }
 BASES = ("rademacher", "stacked_tensorsrht", "complex_rademacher", "ctr_gaussian", "ctr_stacked_tensorsrht")
 OTHERS = ("gaussian", "tensorsrht", "ahle_tensorsrht", "complex_stacked_tensorsrht", "ctr_rademacher", "ctr_tensorsrht")
+TENSOR_SKETCHES = ("tensorsketch", "complex_tensorsketch", "ctr_tensorsketch")
 D = 40
 
 
@@ -54,6 +55,17 @@ def test_optimized_has_the_mean_and_variance_of_its_degrees(base, kernel, wine):
     assert 0.9 < ratio < 1.1, ratio
 
 
+@pytest.mark.parametrize("base", TENSOR_SKETCHES)
+def test_optimized_over_tensor_sketch_has_the_mean_and_variance_of_its_degrees(base, wine):
+    kernel = KERNELS["polynomial"]
+    sketch = optimized(kernel, wine, base, p_min=3)
+    values = stats.estimates(sketch, wine, D, 400, 1)
+    k, V = (stats.of_pairs(M) for M in (kernel.gram(wine, wine), sketch.closed_form.variance(wine, wine, D)))
+    assert stats.z_of_mean(values, k, V) < LIMIT
+    ratio, error = stats.variance_ratio(values, k, V)
+    assert abs(ratio - 1) < 4 * error < 0.4, (ratio, error)
+
+
 @pytest.mark.parametrize("kernel", ["polynomial", "gaussian"])
 @pytest.mark.parametrize(
     ("base", "columns"), [("rademacher", D), ("complex_gaussian", D), ("ctr_rademacher", D), ("ctr_rademacher", D + 1)]
@@ -82,12 +94,50 @@ def test_random_has_the_variance_of_its_degrees_alone_on_an_axis(base, columns):
     assert abs(ratio - 1) < 4 * error < 0.1, (ratio, error)
 
 
-@pytest.mark.parametrize("base", ["stacked_tensorsrht", "complex_tensorsrht", "ctr_stacked_tensorsrht"])
-def test_random_over_hadamard_blocks_is_unbiased(base, wine):
+@pytest.mark.parametrize("kernel", ["polynomial", "gaussian"])
+@pytest.mark.parametrize("base", ["rademacher", "complex_gaussian", "ctr_rademacher"])
+def test_random_with_an_exact_degree_1_has_the_mean_and_variance_of_the_others(base, kernel, wine):
+    """H0/1 of Kar & Karnick: 13 columns, one constant, and features of degrees 2 and 3 only."""
+    kernel = KERNELS[kernel]
+    sketch = make_sketch("random_maclaurin", kernel, base=base, p_max=3, exact_degree=1)
+    plain = make_sketch("random_maclaurin", kernel, base=base, p_max=3)
+    assert sketch.support == [2, 3]
+    features = sketch.sample(13, D, np.random.default_rng(0), np.float64)
+    assert (features.counts[1], features.counts[0], sum(features.counts.values()), features.D) == (13, 1, D, D)
+    values = stats.estimates(sketch, wine, D, 1500, 2)
+    k = stats.of_pairs(oracles.truncated(kernel, range(4), wine))
+    V, of_plain = (stats.of_pairs(s.closed_form.variance(wine, wine, D)) for s in (sketch, plain))
+    assert stats.z_of_mean(values, k, V) < LIMIT
+    ratio, error = stats.variance_ratio(values, k, V)
+    assert abs(ratio - 1) < max(4 * error, 0.1), (ratio, error)
+    assert stats.z_of_mean(values, stats.of_pairs(oracles.truncated(kernel, (0, 2, 3), wine)), V) > LIMIT  # the control
+    assert not 0.8 < stats.variance_ratio(values, k, of_plain)[0] < 1.2
+
+
+def test_an_exact_degree_1_leaves_an_odd_column_of_pairs_out_and_needs_room():
+    sketch = make_sketch("random_maclaurin", KERNELS["polynomial"], base="ctr_rademacher", exact_degree=1)
+    assert [sketch.count(13, columns) for columns in (40, 41)] == [40, 40]
+    assert sketch.sample(13, 40, np.random.default_rng(0)).D == 40
+    with pytest.raises(InputError, match="of 13 columns needs at least 16 features"):
+        sketch.count(13, 15)
+    for kernel, options in ((make_kernel("polynomial", 1), {}), (KERNELS["gaussian"], {"p_max": 1})):
+        with pytest.raises(InputError, match="leaves no degree"):
+            make_sketch("random_maclaurin", kernel, exact_degree=1, **options)
+    with pytest.raises(InputError, match="0 or 1"):
+        make_sketch("random_maclaurin", KERNELS["gaussian"], exact_degree=2)
+    homogeneous = make_sketch("random_maclaurin", make_kernel("polynomial", 3, bias=0.0), exact_degree=1)
+    assert (homogeneous.linear, homogeneous.support) == (False, [3])
+
+
+HADAMARD = ["stacked_tensorsrht", "complex_tensorsrht", "ctr_stacked_tensorsrht"]
+
+
+@pytest.mark.parametrize("base", [*HADAMARD, *TENSOR_SKETCHES])
+def test_random_over_features_that_depend_on_each_other_is_unbiased(base, wine):
     kernel = KERNELS["polynomial"]
     sketch = make_sketch("random_maclaurin", kernel, base=base)
     assert sketch.closed_form is None
-    values = stats.estimates(sketch, wine, D, 1000, 3)
+    values = stats.estimates(sketch, wine, D, 300 if base in TENSOR_SKETCHES else 1000, 3)
     k = stats.of_pairs(kernel.gram(wine, wine))
     assert stats.z_of_mean(values, k, np.mean(np.abs(values - k) ** 2, axis=0)) < LIMIT
 
@@ -106,7 +156,7 @@ def test_degrees_are_drawn_from_mu(wine):
 
 
 @pytest.mark.parametrize("name", ["random_maclaurin", "optimized_maclaurin"])
-@pytest.mark.parametrize("base", [*BASES, *OTHERS])
+@pytest.mark.parametrize("base", [*BASES, *OTHERS, *TENSOR_SKETCHES])
 def test_there_are_D_columns_and_degree_zero_is_one_of_them(name, base, wine):
     for kernel in (KERNELS["polynomial_sphere"], KERNELS["gaussian"]):
         for columns in (D, D + 1):

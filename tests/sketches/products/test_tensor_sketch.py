@@ -7,7 +7,7 @@ import pytest
 from support import stats, zoo
 from support.stats import LIMIT
 
-from rfbench.sketches.products.tensor_sketch import TensorSketch
+from rfbench.sketches.products.tensor_sketch import TensorSketch, convolved
 from rfbench.sketches.products.tensor_srht import different_tuples
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
 
@@ -46,6 +46,53 @@ def test_ahle_tuples_are_different(h, p, D):
     counts = np.unique(index, axis=1, return_counts=True)[1]
     assert counts.max() - (counts.min() if h**p <= D else 1) <= 1
     assert len(counts) == min(D, h**p)
+
+
+def count_sketches(x, p, D, letters):
+    """Φ(x) for all hashes and signs, one by one."""
+    for hashes in itertools.product(range(D), repeat=p * len(x)):
+        for signs in itertools.product(letters, repeat=p * len(x)):
+            Phi = np.zeros(D, complex)
+            for index in np.ndindex(*(len(x),) * p):
+                at = [i * len(x) + k for i, k in enumerate(index)]
+                Phi[sum(hashes[i] for i in at) % D] += np.prod([signs[i] for i in at]) * np.prod(x[list(index)])
+            yield Phi
+
+
+@pytest.mark.parametrize(
+    ("p", "D", "letters"), [(1, 3, (1, -1)), (2, 2, (1, -1)), (2, 3, (1, -1)), (2, 2, (1, -1, 1j, -1j))]
+)
+def test_closed_form_is_exact_by_enumeration(p, D, letters):
+    """With both kinds of pairs of indices, for even and odd D."""
+    x, y = np.random.default_rng(3).standard_normal((2, 2))
+    k = np.array([f @ g.conj() for f, g in zip(*(count_sketches(z, p, D, letters) for z in (x, y)), strict=True)])
+    real = len(letters) == 2
+    form = TensorSketch(p, RADEMACHER if real else COMPLEX_RADEMACHER).closed_form
+    np.testing.assert_allclose(k.mean(), (x @ y) ** p)
+    np.testing.assert_allclose(form.variance(x[None], y[None], D)[0, 0], np.var(k))
+    if not real:
+        pseudo = np.mean(k**2) - np.mean(k) ** 2
+        np.testing.assert_allclose(form.pseudo_variance(x[None], y[None], D)[0, 0], pseudo)
+
+
+@pytest.mark.parametrize("name", ["tensorsketch", "complex_tensorsketch", "ctr_tensorsketch"])
+def test_the_ratio_of_variances_is_one(name, wine):
+    """Of an inhomogeneous kernel too."""
+    sketch, k = zoo.sketch_of(name), stats.of_pairs(zoo.kernel_of(name).gram(wine, wine))
+    V = stats.of_pairs(sketch.closed_form.variance(wine, wine, 24))
+    ratio, error = stats.variance_ratio(stats.estimates(sketch, wine, 24, 1000, seed=3), k, V)
+    assert abs(ratio - 1) < 4 * error < 0.3, (ratio, error)
+
+
+def test_the_approximation_for_allocations_is_convex_and_exact_for_even_numbers(wine):
+    form, pairs = TensorSketch(4, RADEMACHER).closed_form, np.triu_indices(len(wine), 1)
+    V, W = (r * form.variance(wine, wine, r)[pairs].mean() for r in (1, 3))
+    v = convolved(V, W, 3, np.arange(1.0, 60))
+    exact = np.array([form.variance(wine, wine, r)[pairs].mean() for r in range(1, 60)])
+    np.testing.assert_allclose(v[1::2], exact[1::2])
+    assert (v >= exact * (1 - 1e-9)).all()
+    assert (np.diff(v) < 0).all()
+    assert (np.diff(v, 2) > 0).all()
 
 
 def test_degrees_have_hashes_of_their_own():
