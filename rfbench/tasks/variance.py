@@ -2,7 +2,7 @@
 
 The curve `ratio_to_…` has 101 quantiles of Var(sketch)/Var(other) over all pairs of `rows` rows, where the other sketch
 is the real one of the family or the one that `against` names: the empirical distribution functions of Wacker 2022,
-Fig. 3.3, 4.1 and 4.2.  The variance of TensorSketch (Fig. 4.4 and 4.5) is known by Monte Carlo only.
+Fig. 3.3, 4.1 and 4.2.
 
 The variance of a matrix-valued estimate is the trace of its covariance E(K̂ − K)², whose spectral norm is measured too,
 beside its bound by Brault et al. 2016, Proposition 3.1 (ibid., Fig. 6).

@@ -10,6 +10,7 @@ from rfbench.reports.figures.axes import panels_in
 from rfbench.results.pictures import PictureKey, most_features
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -55,8 +56,13 @@ def _draw_bands(ax: "Axes", picture: Array) -> None:
 def _draw_means(ax: "Axes", picture: Array, exact: bool) -> None:
     """Means as colours on the scale of the exact ones [Wacker 2022, Fig. 5.9]."""
     low, high = np.quantile(picture[:, 2], (0.01, 0.99))
-    x, y = picture[:, 0], picture[:, 1]
-    shown = ax.scatter(x, y, c=picture[:, 2 if exact else 4], vmin=low, vmax=high, s=1.5, linewidths=0)
+    x, y, means = picture[:, 0], picture[:, 1], picture[:, 2 if exact else 4]
+    across, down = (len(np.unique(values)) for values in (x, y))
+    if across * down == len(means):  # all points of a grid, column by column
+        places = (values.reshape(across, down) for values in (x, y, means))
+        shown: Artist = ax.pcolormesh(*places, vmin=low, vmax=high, shading="nearest")
+    else:
+        shown = ax.scatter(x, y, c=means, vmin=low, vmax=high, s=1.5, linewidths=0)
     shown.set_rasterized(True)
     ax.set_aspect("equal", adjustable="datalim")
     ax.grid(visible=False)

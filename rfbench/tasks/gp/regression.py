@@ -20,6 +20,7 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.kernels.exponential import Scaled
 from rfbench.linalg.gram import Drawn, doubles, gram_sums
+from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.storage import cached
@@ -47,6 +48,7 @@ class GPR(GaussianProcess):
     name = "gpr"
     noise: float | str = "auto"
     likelihood: str = "exact"  # of which process it is the largest
+    grid: int = 0  # points along each column at which it diverges; 0: test rows
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,6 +57,7 @@ class GPR(GaussianProcess):
             good = value in words or (not isinstance(value, str) and 0 < value < np.inf)
             require(good, f"task.{key}", f"{words[0]}, {words[1]} or a number above 0", value)
         require(self.likelihood in LIKELIHOODS, "task.likelihood", " or ".join(LIKELIHOODS), self.likelihood)
+        require(self.grid == 0 or self.grid > 1, "task.grid", "0 (test rows) or at least 2", self.grid)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         unsuited = of_one_output(self.name, recipe)
@@ -95,7 +98,9 @@ class GPR(GaussianProcess):
                 lambda: (least_loss(draw, rows, signal, variance * GRID, seed, engine),),
             )
             noise = float(best)
-        X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
+        X_test = grid(split.train, self.grid) if self.grid else None
+        if X_test is None:
+            X_test, _ = split.test.sample(self.reference_rows, rng_for(seed, "gpr", "test"))
         model = Model(np.array([[1 / noise]]), np.ones((1, 1)), signal)
         chosen = Measure("noise_variance", noise)
         return exact_process(kernel, [Held(X, y)], X_test, model, np.array([shift]), chosen, engine)
@@ -135,6 +140,18 @@ class GPR(GaussianProcess):
         yield Measure("rmse", np.sqrt(scores.mse))
         yield Measure("nmse", scores.nmse)
         yield Measure("mnll", scores.mnll)
+
+
+def grid(train: Prepared, points: int) -> Array:
+    """A regular grid over the range of the training rows, with so many points along each of one or two columns."""
+    found = Moments()
+    for X, _ in train.blocks():
+        found.add(X)
+    if len(found.mean) > 2 or points ** len(found.mean) > MOST_ROWS:
+        wanted = f"0 for rows of more than two columns or a grid of more than {MOST_ROWS:,} points"
+        raise InputError(f"task.grid must be {wanted}; {points} was given for {len(found.mean)} columns")
+    axes = [np.linspace(low, high, points) for low, high in zip(found.low, found.high, strict=True)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes)).astype(train.dtype)
 
 
 def given(value: float | str) -> float | None:

@@ -22,6 +22,7 @@ from rfbench.tasks.gp.posterior import (
     Posterior,
     solve_systems,
 )
+from rfbench.tasks.gp.recentred import RecentredPosterior
 from rfbench.tasks.rows import gathered
 
 Groups = Sequence[Rows]
@@ -40,7 +41,7 @@ def collect(draw: Drawn, groups: Groups, engine: Engine) -> Statistics:
     """One pass over the rows; one for each expert of a localized sketch, or for each new row."""
     features, n = draw.features, sum(map(len, groups))
     if features.recentred:
-        return RecentredStatistics(draw, groups)
+        return RecentredStatistics(features, groups)
     if features.experts:
         experts = [collect(Expert(draw, c), groups, engine) for c in range(len(features.experts))]
         return ExpertStatistics(features, experts)
@@ -157,40 +158,11 @@ class ExpertStatistics(Statistics):
         return ExpertPosterior(self.features.nearest, posteriors)
 
 
-@dataclass(frozen=True, eq=False)
-class Around:
-    """The draw of a localized sketch around one row."""
-
-    draw: Drawn
-    centre: Array
-
-    @property
-    def features(self) -> FeatureMap:
-        return self.draw.features.around(self.centre)
-
-
 class RecentredStatistics(Statistics):
     """The rows themselves, for a sketch that is recentred at each new row."""
 
-    def __init__(self, draw: Drawn, groups: Groups) -> None:
-        self.draw, self.groups, self.watch = draw, groups, Stopwatch()
+    def __init__(self, features: FeatureMap, groups: Groups) -> None:
+        self.features, self.groups, self.watch = features, groups, Stopwatch()
 
-    def posterior(self, model: Model, engine: Engine) -> "RecentredPosterior":
-        return RecentredPosterior(self, model)
-
-
-class RecentredPosterior(Posterior):
-    """A process is fitted for each new row [Wacker 2022, 5.5.1], with a pass over the training rows."""
-
-    def __init__(self, rows: RecentredStatistics, model: Model) -> None:
-        self.rows, self.model, self.jitter = rows, model, 0.0
-
-    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
-        mean, variance = np.empty((2, len(X), len(self.model.W)))
-        for i, x in enumerate(X):
-            statistics = collect(Around(self.rows.draw, x), self.rows.groups, engine)
-            posterior = statistics.posterior(self.model, engine)
-            mean[i], variance[i] = (part[0] for part in posterior(x[None], engine))
-            self.jitter = max(self.jitter, posterior.jitter)
-            self.rows.watch.add(statistics.watch)
-        return mean, variance
+    def posterior(self, model: Model, engine: Engine) -> RecentredPosterior:
+        return RecentredPosterior(self.features, list(self.groups), model)

@@ -66,6 +66,18 @@ def test_a_process_on_the_plane_is_its_mean_beside_the_exact_one(process):
         assert ax.collections[0].get_clim() == pytest.approx(np.quantile(process[:, 0], (0.01, 0.99)))
 
 
+def test_a_process_on_a_grid_is_a_map(process):
+    """Five places of x, six of y; the mean of each cell is where its row says."""
+    places = np.stack(np.meshgrid(np.arange(5.0), np.arange(6.0), indexing="ij"), -1).reshape(-1, 2)
+    key = PictureKey(POSTERIORS, "made", "rff", 10, 0.5)
+    _, ax = draw_posteriors({key: np.column_stack((places, process))}).axes
+    mesh = ax.collections[0]
+    corners = mesh.get_coordinates()
+    centres = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+    np.testing.assert_allclose(centres.reshape(-1, 2), places)
+    np.testing.assert_allclose(mesh.get_array().ravel(), process[:, 2])
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_posteriors_of_all_jobs_are_drawn_once(columns, tmp_path):
     rng = np.random.default_rng(0)

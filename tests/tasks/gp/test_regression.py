@@ -236,3 +236,22 @@ def test_mistakes_are_one_line(rfbench):
     one_line(rfbench("task=gpr", "dataset=diabetes", "task.signal=likelihood"), "need a kernel with a length scale")
     with pytest.raises(ValueError, match="reference_rows must be from 2"):
         make_task("gpr", reference_rows=1)
+
+
+def test_processes_are_compared_on_a_grid_over_the_training_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, [2, 5], (200, 2))
+    split = dataset(rows, np.sin(rows.sum(1)))
+    train = next(iter(split.train.blocks()))[0]
+    reference, found = run("gpr", split, "rff", 32, noise=0.1, grid=4)
+    first, second = (np.linspace(column.min(), column.max(), 4) for column in train.T)
+    wanted = [(a, b) for a in first for b in second]
+    np.testing.assert_allclose(reference.X_test, wanted)
+    without = run("gpr", split, "rff", 32, noise=0.1)[1]
+    assert found["rmse"] == without["rmse"]  # of test rows in both
+    assert found["kl"] != without["kl"]
+
+
+def test_a_grid_of_many_columns_is_refused(rfbench):
+    done = rfbench("task=gpr", "dataset=diabetes", "sketch=rff", "features=8", "seeds=1", "task.grid=10")
+    one_line(done, "10 was given for 10 columns")
