@@ -49,7 +49,7 @@ class LocalizedMaclaurin(OptimizedMaclaurin):
         super().__post_init__()
         require(self.threshold > 0, "sketch.threshold", "above 0", self.threshold)
         require(self.centers in CENTERS, "sketch.centers", " or ".join(CENTERS), self.centers)
-        require(self.centroids in CENTROIDS, "sketch.centroids", ", ".join(CENTROIDS), self.centroids)
+        require(self.centroids in CENTROIDS, "sketch.centroids", "farthest, k_means or random", self.centroids)
         require(self.clusters is None or self.clusters >= 1, "sketch.clusters", "null or at least 1", self.clusters)
 
     @property
