@@ -152,7 +152,7 @@ def make_trial(
     trial = Trial(
         split,
         kernel,
-        job.sketch(kernel).adapt(sample, D),
+        job.task.wrapped(job.sketch(kernel), kernel).adapt(sample, D),
         sample.shape[1],
         D,
         columns["seed"],

@@ -19,6 +19,7 @@ from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.sketches.optical import ideal
 from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.products import craft, hierarchical, powers, tensor_sketch
+from rfbench.sketches.products.pooling import pooled, pooled_kernel
 from rfbench.sketches.products.slopes import with_slope
 from rfbench.sketches.wrappers import AffineMap
 
@@ -39,6 +40,8 @@ __all__ = [
     "known_part",
     "make_sketch",
     "on_device",
+    "pooled",
+    "pooled_kernel",
     "with_slope",
 ]
 

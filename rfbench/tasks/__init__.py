@@ -11,6 +11,7 @@ from rfbench.tasks.gp.svi import GPCSVI
 from rfbench.tasks.kernel_error import KernelError
 from rfbench.tasks.kid.task import KID
 from rfbench.tasks.maclaurin_terms import MaclaurinTerms
+from rfbench.tasks.pooling import Pooling
 from rfbench.tasks.profile import Profile
 from rfbench.tasks.projection import Projection
 from rfbench.tasks.ridge.task import Ridge
@@ -31,6 +32,7 @@ TASKS: dict[str, type[Task]] = {
         Ridge,
         SVM,
         KID,
+        Pooling,
         Attention,
         VectorField,
         Projection,
