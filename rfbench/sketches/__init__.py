@@ -21,6 +21,7 @@ from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.products import craft, hierarchical, powers, tensor_sketch
 from rfbench.sketches.products.pooling import pooled, pooled_kernel
 from rfbench.sketches.products.slopes import with_slope
+from rfbench.sketches.theorems import Theorem, theorems_of
 from rfbench.sketches.wrappers import AffineMap
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Kron",
     "Sketch",
     "Tangent",
+    "Theorem",
     "better_apart",
     "by_degrees",
     "known_part",
@@ -42,6 +44,7 @@ __all__ = [
     "on_device",
     "pooled",
     "pooled_kernel",
+    "theorems_of",
     "with_slope",
 ]
 

@@ -5,6 +5,7 @@ from typing import Any
 from rfbench.registry import build, find
 from rfbench.tasks.attention import Attention
 from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.bounds import Bounds
 from rfbench.tasks.gp.classification import GPC
 from rfbench.tasks.gp.regression import GPR
 from rfbench.tasks.gp.svi import GPCSVI
@@ -26,6 +27,7 @@ TASKS: dict[str, type[Task]] = {
     for cls in (
         KernelError,
         Variance,
+        Bounds,
         GPR,
         GPC,
         GPCSVI,

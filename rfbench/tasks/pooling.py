@@ -73,7 +73,8 @@ class Pooling(Task):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Any, Any]:
         kernel = pooled_kernel(kernel, self.patches)
-        return tuple(task.reference(split, kernel, seed, engine) for task in (self.kernel_error, self.ridge))
+        first, second = (task.reference(split, kernel, seed, engine) for task in (self.kernel_error, self.ridge))
+        return first, second
 
     def measure(self, trial: Trial, reference: tuple[Any, Any]) -> Iterator[Measure]:
         for task, exact in zip((self.kernel_error, self.ridge), reference, strict=True):

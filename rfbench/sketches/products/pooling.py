@@ -16,6 +16,7 @@ import numpy as np
 from rfbench.arrays import Array, complex_type
 from rfbench.blocks import scratch, spans
 from rfbench.kernels.base import Kernel
+from rfbench.kernels.polynomial import AffinePower
 from rfbench.kernels.pooled import Multimodal, Patches, Pooled
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.exact import Exact
@@ -29,7 +30,10 @@ TOGETHER = 16  # rows whose descriptors are summed by one matrix product: more w
 
 def pooled_kernel(kernel: Kernel, patches: Patches) -> Kernel:
     """The kernel of images from that of their descriptors."""
-    return (Multimodal if patches.halves else Pooled)(kernel, patches)
+    if not patches.halves:
+        return Pooled(kernel, patches)
+    assert isinstance(kernel, AffinePower)
+    return Multimodal(kernel, patches)
 
 
 def pooled(sketch: Sketch, kernel: Kernel, patches: Patches) -> Sketch:
@@ -82,7 +86,7 @@ class MultimodalSketch(Wrapper):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         square, gamma, bias = self.base, 1.0, 0.0
         if isinstance(square, Affine):
-            square, gamma, bias = square.base, square.gamma, square.bias
+            gamma, bias, square = square.gamma, square.bias, square.base
         row = np.empty((1, d))
         columns = [part.shape[-1] + (bias > 0) for part in (self.patches(row), self.patches.second(row))]
         pair = TupleMap(linear_factor(square), columns, D, rng, dtype)
