@@ -139,7 +139,7 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
     if objection := kernel.objection(sample):
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
-    sketch = job.sketch(kernel).survey(lambda: (X for X, _ in split.train.blocks()))
+    sketch = job.task.wrapped(job.sketch(kernel), kernel).survey(lambda: (X for X, _ in split.train.blocks()))
     sizes = {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
     for D in wanted:
         columns = job.columns | sizes | {"features": D, "seed": seed}

@@ -20,7 +20,9 @@ from rfbench.sketches.optical import ideal, interference
 from rfbench.sketches.optical import polynomial as optical_polynomial
 from rfbench.sketches.optical.device import on_device
 from rfbench.sketches.products import between, craft, hamid, hierarchical, powers, tensor_sketch
+from rfbench.sketches.products.pooling import pooled, pooled_kernel
 from rfbench.sketches.products.slopes import with_slope
+from rfbench.sketches.theorems import Theorem, theorems_of
 from rfbench.sketches.wrappers import AffineMap
 
 __all__ = [
@@ -35,11 +37,15 @@ __all__ = [
     "Kron",
     "Sketch",
     "Tangent",
+    "Theorem",
     "better_apart",
     "by_degrees",
     "known_part",
     "make_sketch",
     "on_device",
+    "pooled",
+    "pooled_kernel",
+    "theorems_of",
     "with_slope",
 ]
 

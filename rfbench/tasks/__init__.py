@@ -5,12 +5,14 @@ from typing import Any
 from rfbench.registry import build, find
 from rfbench.tasks.attention import Attention
 from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.bounds import Bounds
 from rfbench.tasks.gp.classification import GPC
 from rfbench.tasks.gp.regression import GPR
 from rfbench.tasks.gp.svi import GPCSVI
 from rfbench.tasks.kernel_error import KernelError
 from rfbench.tasks.kid.task import KID
 from rfbench.tasks.maclaurin_terms import MaclaurinTerms
+from rfbench.tasks.pooling import Pooling
 from rfbench.tasks.profile import Profile
 from rfbench.tasks.projection import Projection
 from rfbench.tasks.ridge.task import Ridge
@@ -25,12 +27,14 @@ TASKS: dict[str, type[Task]] = {
     for cls in (
         KernelError,
         Variance,
+        Bounds,
         GPR,
         GPC,
         GPCSVI,
         Ridge,
         SVM,
         KID,
+        Pooling,
         Attention,
         VectorField,
         Projection,

@@ -151,6 +151,10 @@ class Task(ABC):
         X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         return recipe.fit(X, train.part.dataset.targets(y))
 
+    def wrapped(self, sketch: Sketch, kernel: Kernel) -> Sketch:
+        """The sketch of what the task compares: of the rows themselves, unless it overrides this."""
+        return sketch
+
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Any:
         """The exact answer."""

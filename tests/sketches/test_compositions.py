@@ -8,6 +8,7 @@ from support.stats import LIMIT
 from rfbench.checks import InputError
 from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
+from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import BASES, TupleMap
 
 pytestmark = pytest.mark.medium
@@ -23,7 +24,7 @@ def test_product_sketch_of_different_inputs_estimates_the_outer_product(base):
     outer = np.einsum("ni,nj->nij", X, U).reshape(4, -1)
     values = []
     for _ in range(4000):
-        Phi = TupleMap(base, (5, 9), 32, rng, np.float64)(X, U)
+        Phi = TupleMap(homogeneous(base, 1), (5, 9), 32, rng, np.float64)(X, U)
         assert Phi.shape == (4, 32)
         values.append(stats.of_pairs(Phi @ Phi.conj().T))
     values = np.array(values)

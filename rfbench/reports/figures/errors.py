@@ -21,7 +21,12 @@ ERRORS = {
     "nmse": "normalised mean squared error",
     "transform_seconds": "time of the training features [s]",
 }
-SEVERAL = {"gpr": ("nmse", "mnll", "kl"), "gpc": ("error", "mnll", "kl"), "svm": ("error", "transform_seconds")}
+SEVERAL = {
+    "gpr": ("nmse", "mnll", "kl"),
+    "gpc": ("error", "mnll", "kl"),
+    "svm": ("error", "transform_seconds"),
+    "pooling": ("rel_frobenius", "error"),
+}
 VARIANCES = ("variance_closed_form", "variance_empirical")
 RATIO = "ratio_to_"
 

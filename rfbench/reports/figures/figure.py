@@ -26,6 +26,7 @@ PANELS = (  # the first that has rows to show is drawn
     processes.CLUSTERS,
     profiles.PROFILES,
     profiles.TERMS,
+    profiles.BOUNDS,
     errors.PROCESSES,
     errors.RIDGE,
     PROJECTIONS,

@@ -1,4 +1,4 @@
-"""Panels of functions: a kernel along pairs of rows, and the degrees of its Maclaurin series."""
+"""Panels of functions: a kernel along pairs of rows, the degrees of its Maclaurin series, the tails of errors."""
 
 import re
 from itertools import cycle
@@ -20,6 +20,14 @@ ALONG = {
 }
 TERM_LABELS = {"variance": "variance of one feature", "bias": "squared bias up to degree n"}
 SERIES = "#E69F00"
+TAILS = {
+    "tail": {"color": "black", "label": "measured, one pair"},
+    "tail_sup": {"color": "0.55", "label": "measured, largest of all pairs"},
+}
+THEOREMS = (  # one colour for each, in all panels
+    *("chebyshev", "wacker_2_2_1", "wacker_3_4_1", "bernstein", "ohana_c"),
+    *("rahimi_recht", "chang_1", "chang_2", "brault_a_1_1", "brault_3_1"),
+)
 POINT = ["dataset", "n_train", "task", "kernel", "degree", "sketch", "features", "x"]
 
 
@@ -78,5 +86,26 @@ def by_term(ax: "Axes", part: "pd.DataFrame") -> None:
     ax.set_ylabel(TERM_LABELS[part["measure"].iloc[0]])
 
 
+def tails(curves: "pd.DataFrame") -> "pd.DataFrame":
+    """Measured probabilities and bounds, with the most features of each sketch."""
+    found = curves[curves["task"].str.startswith("bounds")]
+    return found[found["features"] == found.groupby(["dataset", "kernel", "sketch"])["features"].transform("max")]
+
+
+def with_bounds(ax: "Axes", part: "pd.DataFrame") -> None:
+    """The probability of a larger error, of one pair and of all, and what theorems say of it."""
+    for name, curve in part.groupby("name", sort=False):
+        theorem = str(name).removeprefix("bound_")
+        colour = f"C{THEOREMS.index(theorem)}" if theorem in THEOREMS else None
+        style = TAILS.get(theorem, {"color": colour, "label": theorem, "linestyle": "--"})
+        ax.plot(curve["x"], curve["mean"].where(curve["mean"] > 0), **style)
+    ax.set_xscale("log")
+    log_values(ax)
+    ax.set_ylim(1e-4, 1.5)
+    ax.set_xlabel("relative error ε")
+    ax.set_ylabel(f"P(error > ε), {part['features'].iloc[0]:.0f} features")
+
+
 PROFILES = Panel(profiles, profile, ("dataset", "kernel", "degree", "measure"), of_curves=True)
 TERMS = Panel(terms, by_term, ("dataset", "kernel", "degree", "measure"), of_curves=True)
+BOUNDS = Panel(tails, with_bounds, ("dataset", "kernel", "degree", "sketch"), of_curves=True, height=3.0)

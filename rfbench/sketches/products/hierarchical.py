@@ -43,11 +43,12 @@ class Hierarchical(Sketch):
         return homogeneous(self.base, 1).is_complex
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        one = homogeneous(self.base, 1)
         if self.degree == 1:
-            return homogeneous(self.base, 1).sample(d, D, rng, dtype)
+            return one.sample(d, D, rng, dtype)
         columns, pairs = deque([d] * self.degree), []
         while len(columns) > 1:
-            pairs.append(TupleMap(self.base, (columns.popleft(), columns.popleft()), D, rng, dtype))
+            pairs.append(TupleMap(one, (columns.popleft(), columns.popleft()), D, rng, dtype))
             (columns.append if self.shape == "tree" else columns.appendleft)(D)
         return HierarchicalMap(pairs, self.shape, d, complex_type(dtype) if self.is_complex else np.dtype(dtype))
 

@@ -3,6 +3,8 @@
 A product sketch takes p different inputs as easily as one p times: with independent sketches φᵢ of ⟨x, y⟩,
 
     Φ(x₁, …, x_p) = √D^{p−1} φ₁(x₁) ∘ ⋯ ∘ φ_p(x_p)       estimates  ⟨x₁, y₁⟩ ⋯ ⟨x_p, y_p⟩.            (1)
+
+Count sketches are convolved instead: FFT⁻¹(FFT(φ₁(x₁)) ∘ ⋯ ∘ FFT(φ_p(x_p))) is the TensorSketch of several inputs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,8 +14,10 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean
-from rfbench.sketches.base import FeatureMap
-from rfbench.sketches.products.powers import FAMILIES, homogeneous
+from rfbench.sketches.base import FeatureMap, Sketch
+from rfbench.sketches.products.powers import FAMILIES
+from rfbench.sketches.products.tensor_sketch import TensorSketch
+from rfbench.sketches.wrappers import ComplexToReal
 
 BASES = tuple(FAMILIES)
 
@@ -31,19 +35,34 @@ def linear(features: FeatureMap, X: Array) -> Array:
     return features(np.ascontiguousarray(X.real)) + 1j * features(np.ascontiguousarray(X.imag))
 
 
-class TupleMap:
-    """Equation (1): one draw for inputs with the given numbers of columns."""
+def multiply(Phi: Array, Psi: Array) -> Array:
+    """√D Φ ∘ Ψ, in place of Φ."""
+    Phi *= Psi
+    Phi *= np.sqrt(Phi.shape[1]).astype(Phi.real.dtype)
+    return Phi
 
-    def __init__(self, base: str, columns: Sequence[int], D: int, rng: np.random.Generator, dtype: Any) -> None:
-        require_base(base)
-        self.halves, self.D = base.startswith("ctr_"), D
-        one, count = homogeneous(base.replace("ctr_", "complex_"), 1), D // 2 if self.halves else D
-        self.maps = [one.sample(d, count, rng, dtype) for d in columns]
+
+def convolve(Phi: Array, Psi: Array) -> Array:
+    """The circular convolution of the rows."""
+    from scipy import fft
+
+    if np.iscomplexobj(Phi):
+        return fft.ifft(fft.fft(Phi) * fft.fft(Psi))
+    return fft.irfft(fft.rfft(Phi) * fft.rfft(Psi), n=Phi.shape[1])
+
+
+class TupleMap:
+    """Equation (1): one draw of a sketch of ⟨x, y⟩ for each input, which have the given numbers of columns."""
+
+    def __init__(self, one: Sketch, columns: Sequence[int], D: int, rng: np.random.Generator, dtype: Any) -> None:
+        self.halves, self.D = isinstance(one, ComplexToReal), D
+        part, count = (one.base, D // 2) if isinstance(one, ComplexToReal) else (one, D)
+        self.join = convolve if isinstance(part, TensorSketch) else multiply
+        self.maps = [part.sample(d, count, rng, dtype) for d in columns]
 
     def __call__(self, *inputs: Array) -> Array:
         """(n, d₁), …, (n, d_p) → (n, D)."""
         Phi, *others = (linear(features, X) for features, X in zip(self.maps, inputs, strict=True))
         for Psi in others:
-            Phi *= Psi
-            Phi *= np.sqrt(Phi.shape[1]).astype(Phi.real.dtype)
+            Phi = self.join(Phi, Psi)
         return np.concatenate((Phi.real, Phi.imag), axis=1) if self.halves else Phi
