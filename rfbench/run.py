@@ -140,11 +140,13 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
         raise InputError(objection)
     reference = job.task.reference(split, kernel, seed, job.engine)
     sketch = job.sketch(kernel).survey(lambda: (X for X, _ in split.train.blocks()))
+    rows = sketch.rows_to_fit
+    to_fit = sample if rows <= KERNEL_ROWS else split.train.sample(rows, rng_for(seed, "sketch"))[0]
     sizes = {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
     for D in wanted:
         columns = job.columns | sizes | {"features": D, "seed": seed}
         try:
-            trial = make_trial(job, split, kernel, sketch.adapt(sample, D), columns, recorder)
+            trial = make_trial(job, split, kernel, sketch.adapt(to_fit, D), columns, recorder)
             yield [row(columns, measure) for measure in job.task.metered(trial, reference)]
         except InputError:
             raise

@@ -132,6 +132,11 @@ class Sketch(ABC):
         """The recipe with what it learns from all training rows, as often as it reads them; most return self."""
         return self
 
+    @property
+    def rows_to_fit(self) -> int:
+        """Training rows that `adapt` sees at most."""
+        return 1000
+
     def adapt(self, X: Array, D: int) -> "Sketch":
         """The recipe fitted to training rows; most return self."""
         return self
