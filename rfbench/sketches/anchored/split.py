@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rfbench.arrays import Array, inner, squared_norms
+from rfbench.checks import InputError
 from rfbench.kernels.base import DotProductKernel
 
 ROUNDING = 2.0**-24
-LONGEST = 300  # degrees of an infinite series
+LONGEST = 100  # degrees of an infinite series; beyond, its numbers would not fit into double precision
 
 
 class Lifted(NamedTuple):
@@ -91,7 +92,13 @@ def series(kernel: DotProductKernel, t: float) -> Array:
     a = kernel.coefficients(np.arange(LONGEST))
     terms = a * t ** np.arange(LONGEST)
     rest = np.cumsum(terms[::-1])[::-1]  # from every degree on
-    return a[: max(int(np.argmax(rest <= ROUNDING * rest[0])), 2)]
+    small = np.flatnonzero(rest <= ROUNDING * rest[0])
+    if not len(small):
+        raise InputError(
+            f"the series of kernel '{kernel.name}' is too long for rows of squared length {t:.3g}; "
+            "use a larger kernel.length_scale, unit_norm in dataset.prepare, or another sketch"
+        )
+    return a[: max(int(small[0]), 2)]
 
 
 def coefficients(a: Array, j: int, unit: float) -> Array:

@@ -15,9 +15,10 @@ product of signs with a tensor without structure has the moment t t' + 2ρ² (re
 
     x = E mʲ − n n' − 2 S sʲ        (S sʲ in place of 2 S sʲ and 0 in place of n n', accordingly)
 
-because x ⊗ .. ⊗ x has a structure.  (1) is then taken with t t' + 2ρ² + τ² x, τ = min(1, t t'/n n'), and its last term
-times t t'/n n'.  This is exact without anchors, and for rows that the anchors do not reach; elsewhere it is an
-approximation, within a few percent on average over pairs of real rows.
+because x ⊗ .. ⊗ x has a structure.  The first bracket of (1) is then t t' + 2ρ² + τ² x − ρ², τ = min(1, t t'/n n'), and
+rows without replacement lower the variance by the same factor as that of the products.  This is exact without anchors,
+and for rows that the anchors do not reach; elsewhere it is an approximation, good to a few percent on average over
+pairs of real rows and to about a fifth for single pairs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ from rfbench.arrays import Array, inner, padded
 from rfbench.sketches.anchored.split import Lifted
 from rfbench.sketches.products.weights import RADEMACHER, Law
 
+TINY = 1e-300
 Left = tuple[Array, Array, Array]  # t, t' and ρ of one degree
 
 
@@ -47,10 +49,11 @@ def variances(
             moments.append((of.pseudo_moment(A.r, B.r), 0, 2))
         D = columns // len(moments)
         nn, tt, L = np.outer(n[j], n_[j]), np.outer(t, t_), max(-(-D // h) * h - 1, 1) + 1
-        share = tt / np.maximum(nn, 1e-300)
-        V = np.zeros_like(s)
+        tau = np.minimum(tt / np.maximum(nn, TINY), 1)
+        one, gain, rest = np.zeros((3, *s.shape))  # of products: features by themselves, and the bracket; what is left
         for m, of_norms, of_inner in moments:
             excess = E * m**j - of_norms * nn - of_inner * kj**2
-            moment = of_norms * tt + of_inner * rho**2 + np.minimum(share, 1) ** 2 * excess
-            V += (moment - rho**2) / D - (1 - 1 / D) * share * S * (s**j - (s - (m - s) / (L - 1)) ** j)
-        yield np.maximum(V / len(moments), 0)
+            one += E * m**j - kj**2
+            gain += (D - 1) * S * (s**j - (s - (m - s) / (L - 1)) ** j)
+            rest += of_norms * tt + (of_inner - 1) * rho**2 + tau**2 * excess
+        yield np.maximum(rest * (1 - gain / np.maximum(one, TINY)), 0) / columns
