@@ -27,7 +27,7 @@ def least(degrees: int, unit: int) -> int:
 def allocate(share: Array, total: int, unit: int, h: int) -> tuple[int, ...]:
     """Columns of degrees 1..N with that total; those of degrees above 1 are multiples of `unit`.
 
-    h rows of a Hadamard matrix make degree 1 exact, so it gets no more.
+    h rows of a Hadamard matrix leave hardly any error of degree 1, so it gets no more.
     """
     others = len(share) - 1
     if not others:

@@ -7,7 +7,7 @@ A feature of degree j ≥ 1 of equation (1) in split.py is
 E⟨ε, e⟩⟨ε, e'⟩ = ⟨e, e'⟩, so D_j of them, divided by √D_j, estimate degree j without bias.  Rows of H are drawn without
 replacement as in tensor_srht.py.  Degrees share the signs D_l but not the rows and are uncorrelated: the mean over all
 rows of one transform is ⟨r, r'⟩ whatever the signs.  Degree 1 is real, where complex-to-real pairs are no better than
-two real features [Wacker 2022, 4.2.1], and h rows make it exact.
+two real features [Wacker 2022, 4.2.1], and h rows leave it without error but for products of different eᵢ.
 """
 
 from collections.abc import Iterator

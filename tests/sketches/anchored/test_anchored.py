@@ -145,8 +145,8 @@ def test_what_anchors_know_is_exact(rows):
     assert sketch.closed_form.variance(Z, Z, D).max() < 1e-5
 
 
-def test_degree_one_is_exact_with_as_many_columns_as_the_hadamard_matrix():
-    """h columns are exact, so no allocation gives it more, and the others share what is left."""
+def test_degree_one_has_at_most_the_columns_of_the_hadamard_matrix():
+    """With h columns, and one explicit feature, it is exact."""
     X = np.random.default_rng(0).standard_normal((60, 8)) + 1
     sketch = fitted("mean_split", make_kernel("polynomial", 2), X, 400)
     assert sketch.counts[0] in (7, 8)
