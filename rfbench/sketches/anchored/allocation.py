@@ -3,6 +3,9 @@
 The mean squared error over pairs of rows is about Σ t_j²/D_j with t_j the mean squared norm of degree j that is left to
 the sketch, so D_j ∝ t_j.  A share of the columns, `safety`, goes to degrees as rows of the same length would need them
 that have no part along the mean, a_j ‖x‖^{2j}: the error of rows unlike the training rows stays bounded.
+
+Degree 1 differs.  With a multiple of h rows of a Hadamard matrix only products of different explicit features are left
+of its error; if these have the shares wᵢ of the energy, that is as if t₁ were √(2 (1 − Σ wᵢ²)) times as large.
 """
 
 import numpy as np
@@ -19,20 +22,29 @@ def shares(split: Split, t: Array, X: Array, safety: float) -> Array:
     return (1 - safety) * t + safety * elsewhere
 
 
+def mixing(e: Array) -> float:
+    """What a multiple of h rows leaves of t₁, for explicit features e of degree 1."""
+    w = np.mean(e**2, axis=0)
+    return min(1.0, float(np.sqrt(max(2 * (1 - np.sum((w / w.sum()) ** 2)), 0))))
+
+
 def least(degrees: int, unit: int) -> int:
     """The fewest columns for that many degrees; an odd column has degree 1."""
     return 2 + unit * (degrees - 1)
 
 
-def allocate(share: Array, total: int, unit: int, h: int) -> tuple[int, ...]:
+def allocate(share: Array, total: int, unit: int, h: int, left: float) -> tuple[int, ...]:
     """Columns of degrees 1..N with that total; those of degrees above 1 are multiples of `unit`.
 
-    h rows of a Hadamard matrix leave hardly any error of degree 1, so it gets no more.
+    `left` is the mixing of degree 1, which gets its share up to h and then multiples of h by what is left of it.
     """
     others = len(share) - 1
     if not others:
         return (total,)
-    first = int(np.clip(round(total * share[0]), 2, min(max(h, 2), total - unit * others)))
+    first, most = round(total * share[0]), total - unit * others
+    if first > h:
+        first = max(round(total * left * share[0] / (left * share[0] + share[1:].sum())) // h, 1) * h
+    first = int(np.clip(first, 2, most))
     first -= (total - first) % unit
     spare = (total - first) // unit - others  # every degree has one feature, and these
     wanted = np.maximum(share[1:] / share[1:].sum() * (spare + others) - 1, 0)

@@ -9,7 +9,7 @@ from rfbench.arrays import Array, padded
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.kernels.base import DotProductKernel
 from rfbench.seeds import rng_for
-from rfbench.sketches.anchored.allocation import allocate, least, shares
+from rfbench.sketches.anchored.allocation import allocate, least, mixing, shares
 from rfbench.sketches.anchored.anchors import AnchoredSketch, Anchors
 from rfbench.sketches.anchored.centroids import CENTROIDS
 from rfbench.sketches.anchored.mean_split import SplitSketch
@@ -67,8 +67,8 @@ class MeanSplit(Sketch):
     def allocated(self, split: Split, t: Array, X: Array, D: int) -> SplitSketch:
         """D columns for degrees that have the mean squared norms t; X: rows of the usual length."""
         law, unit = BASES[self.base]
-        share = shares(split, t[1:], X, self.safety)
-        return SplitSketch(split, law, allocate(share, D - len(split.lifts[0]), unit, padded(X.shape[1])))
+        share, left = shares(split, t[1:], X, self.safety), mixing(split.lifted(X).e[1])
+        return SplitSketch(split, law, allocate(share, D - len(split.lifts[0]), unit, padded(X.shape[1]), left))
 
     def adapt(self, X: Array, D: int) -> Sketch:
         split, some, _ = self.split(X, D)

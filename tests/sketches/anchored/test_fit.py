@@ -83,12 +83,14 @@ def test_optimized_anchors_leave_less_than_k_means_and_these_less_than_rows(digi
 @pytest.mark.parametrize("total", [12, 13, 50, 51, 4001])
 def test_an_allocation_has_the_total_and_follows_the_shares(total, unit):
     share = np.array([0.2, 0.5, 0.25, 0.05, 0.0])
-    counts = np.array(allocate(share, total, unit, 512))
+    counts = np.array(allocate(share, total, unit, 512, 0.0))
     assert counts.sum() == total
     assert counts[0] >= 1
     assert (counts[1:] >= unit).all()
     assert (counts[1:] % unit == 0).all()
     if total == 4001:
+        wide = allocate(share, total, unit, 64, 1.0)
+        assert wide[0] in (12 * 64 - 1, 12 * 64)  # a fifth of all, in full turns
         assert counts[0] in (511, 512)
         np.testing.assert_allclose(counts[1:4] / counts[1:].sum(), share[1:4] / 0.8, atol=0.002)
 
