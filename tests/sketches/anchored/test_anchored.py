@@ -134,6 +134,25 @@ def test_the_variance_beside_anchors_is_approximated_within_a_tenth(base, rows):
     assert ratios[i == j].mean() < 1.1
 
 
+@pytest.mark.medium
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_unlike_the_training_rows_keep_a_bounded_error(name, digits):
+    """Against ctr_tensorsrht: far smaller on rows like the training rows, at most twice as large on all others."""
+    kernel, D = make_kernel("polynomial", 6), 512
+    noise = np.random.default_rng(0).standard_normal((60, 64))
+    noise /= np.linalg.norm(noise, axis=1)[:, None]
+    sketches = fitted(name, kernel, digits[60:], D), make_sketch("ctr_tensorsrht", kernel)
+    for Y, limit in ((digits[:60], 0.4), (-digits[:60], 2), (noise, 2)):
+        K, rng = kernel.gram(Y, Y), np.random.default_rng(1)
+        ours, theirs = (
+            np.mean(
+                [np.linalg.norm(Phi @ Phi.T - K) for Phi in (s.sample(64, D, rng, np.float64)(Y) for _ in range(8))]
+            )
+            for s in sketches
+        )
+        assert ours < limit * theirs, (ours, theirs)
+
+
 def test_what_anchors_know_is_exact(rows):
     (X, _), kernel = rows, KERNELS["polynomial"]
     sketch = fitted("anchored", kernel, X, D)
