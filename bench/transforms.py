@@ -37,7 +37,7 @@ def rows_of(n: int, d: int) -> np.ndarray:
 def feature_map(name: str, degree: int, d: int, D: int) -> FeatureMap:
     """Homogeneous kernels, so that all maps see d columns and pad to the same power of two."""
     kernel = make_kernel(OTHERS[name], 1) if name in OTHERS else make_kernel("polynomial", degree, bias=0.0)
-    return make_sketch(name, kernel).sample(d, D, np.random.default_rng(1))
+    return make_sketch(name, kernel).adapt(rows_of(2000, d), D).sample(d, D, np.random.default_rng(1))
 
 
 def references(X: np.ndarray, D: int, degree: int, engine: Local) -> dict[str, Callable[[], object]]:

@@ -6,6 +6,7 @@ from rfbench.checks import InputError
 from rfbench.kernels.base import Kernel
 from rfbench.registry import build, find
 from rfbench.sketches import compressive, exact
+from rfbench.sketches.anchored import recipes as anchored
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.couplings import Coupling, Kron
 from rfbench.sketches.exact import ExactMap, KernelRows
@@ -54,6 +55,7 @@ MODULES = (
     *(waves, spherical, compressive, favor, operator_valued),
     *(random_maclaurin, optimized_maclaurin, localized_maclaurin),
     *(ideal, optical_polynomial, interference, exact),
+    anchored,
 )
 SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 

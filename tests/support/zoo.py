@@ -31,6 +31,7 @@ CASES |= {"hierarchical": Case("polynomial"), "craft": Case("polynomial"), "opti
 CASES |= {"compressive": Case("polynomial", options={"projector": "hadamard"})}
 CASES |= {"optical_polynomial": Case("polynomial", degree=2)}
 CASES |= {"random_maclaurin": Case("polynomial"), "optimized_maclaurin": Case("polynomial")}
+CASES |= {"mean_split": Case("polynomial"), "anchored": Case("polynomial")}
 FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") for variant in ("", "complex_", "phase_"))
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
 CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff", "optical_rff")}

@@ -105,6 +105,19 @@ def different_tuples(h: int, p: int, D: int, rng: np.random.Generator) -> NDArra
     return found[:, rng.permutation(found.shape[1])[:D]]
 
 
+def transformed(columns: Array, signs: Array, kept: int) -> Iterator[Array]:
+    """H Dᵢ x for the columns of a (d, b) array of the type of the signs, (p, d); the last `kept` results stay."""
+    (d, b), dtype = columns.shape, signs.dtype
+    *blocks, spare = scratch("transforms", (kept + 1, padded(d), b), dtype).view(signs.real.dtype)
+    for i, sign in enumerate(signs):
+        U = blocks[i % kept]
+        np.multiply(columns, sign[:, None], out=U[:d].view(dtype))
+        # H mixes rows, not real and imaginary parts: a complex block is a real one, twice as wide.
+        U, spare = transform(U, spare, d)
+        blocks[i % kept] = U
+        yield U.view(dtype)
+
+
 class TensorSRHTMap(Tiled):
     """One draw, feature-major: rows of a block lie along the fast axis, so picking features copies contiguous runs."""
 
@@ -121,15 +134,7 @@ class TensorSRHTMap(Tiled):
 
     def transforms(self, X: Array, kept: int = 1) -> Iterator[Array]:
         """H Dᵢ x for i = 1..p, (h, b), of which the last `kept` keep their buffers."""
-        columns, real = columns_of(X, self.dtype), self.signs.real.dtype
-        *blocks, spare = scratch("transforms", (kept + 1, padded(self.d), len(X)), self.dtype).view(real)
-        for i, signs in enumerate(self.signs):
-            U = blocks[i % kept]
-            np.multiply(columns, signs[:, None], out=U[: self.d].view(self.dtype))
-            # H mixes rows, not real and imaginary parts: a complex block is a real one, twice as wide.
-            U, spare = transform(U, spare, self.d)
-            blocks[i % kept] = U
-            yield U.view(self.dtype)
+        return transformed(columns_of(X, self.dtype), self.signs, kept)
 
     def gathered(self, transforms: Iterable[Array], features: slice) -> Iterator[Array]:
         """The features' rows of each transform; only the first keeps its buffer."""
