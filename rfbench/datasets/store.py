@@ -63,14 +63,15 @@ def write_targets(directory: Path, y: Array, *, classification: bool, **meta: ob
         values, codes = np.unique(y, return_inverse=True)
         classes, y = len(values), codes.astype(np.int64)
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
-    meta |= {"classes": classes, "digest": data_digest(directory), "stamps": stamps(directory)}
+    content = data_digest(*(directory / file for file in FILES))
+    meta |= {"classes": classes, "digest": content, "stamps": stamps(directory)}
     (directory / "meta.json").write_text(json.dumps(meta))
     return classes
 
 
-def data_digest(directory: Path) -> str:
-    """Digest of the arrays; run.json keeps it to tell when the data of a job have changed."""
-    return hashlib.sha256("".join(checksum(directory / file) for file in FILES).encode()).hexdigest()[:12]
+def data_digest(*files: Path) -> str:
+    """Digest of the contents of files; run.json keeps it to tell when the data of a job have changed."""
+    return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()[:12]
 
 
 def stamps(directory: Path) -> list[list[int]]:
@@ -85,7 +86,7 @@ def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
         X, y = (OnDisk(directory / file) for file in FILES)
         dataset = Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
         if (now := stamps(directory)) != meta.get("stamps"):
-            if data_digest(directory) != dataset.digest:
+            if data_digest(X.path, y.path) != dataset.digest:
                 raise ValueError("checksum mismatch")
             with suppress(InputError):  # a cache that cannot be written is verified again
                 replace_file(directory / "meta.json", json.dumps(meta | {"stamps": now}))

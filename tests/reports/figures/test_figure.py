@@ -25,6 +25,7 @@ KINDS = {  # kind → (metrics, curves) of one task
     ),
     "PROFILES": ([], [{"name": name, "task": "profile", "points": POINTS} for name in ("kernel", "variance")]),
     "TERMS": ([], [{"name": name, "task": "maclaurin_terms", "points": POINTS} for name in ("variance", "bias")]),
+    "BOUNDS": ([], [{"name": name, "task": "bounds", "points": POINTS} for name in ("tail", "bound_chebyshev")]),
     "PROCESSES": ([{"metric": "kl", "task": "gpr"}], []),
     "RIDGE": ([{"metric": "nmse", "task": "ridge"}], []),
     "PROJECTIONS": ([{"metric": "transform_seconds", "task": "projection"}], []),
