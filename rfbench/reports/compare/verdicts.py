@@ -62,7 +62,9 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
         found = results.matching(cell)
         refused = {one: objection(cell, one) for one in found}
         good = [one for one, reason in refused.items() if not reason]
-        best = max(good or found, key=lambda one: (one.count, -len(str(one.directory))), default=None)
+        best = max(
+            good or found, key=lambda one: (one.rows == cell.rows, one.count, -len(str(one.directory))), default=None
+        )
         if cell.fault:
             yield Verdict(cell, best if good else None, NOT_COMPUTED, None, f"theirs: {cell.fault}")
         elif best is None:
