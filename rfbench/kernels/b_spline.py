@@ -1,4 +1,4 @@
-"""The B-spline kernel of odd degree n = 2p + 1, a product over columns [Schölkopf & Smola 2001; Chang et al. 2017, 3].
+"""The B-spline kernel of odd degree n = 2p + 1, a product over columns [Schölkopf & Smola 2001; Chang et al. 2016, 3].
 
     k(x, y) = Πᵢ B_n(s (xᵢ − yᵢ)/l)/B_n(0),      s² = (n + 1)/12                                              (1)
     B_n(t) = 1/n! Σⱼ (−1)ʲ (n+1 choose j) max(0, (n + 1)/2 − |t| − j)ⁿ                                        (2)

@@ -1,6 +1,6 @@
 """Compressive features: random measurements of a row, then features of these, or the kernel itself.
 
-    Φ(P x),        E PᵀP = I                                                   [Chang et al. 2017, 2.2 and Theorem 2]
+    Φ(P x),        E PᵀP = I                                                   [Chang et al. 2016, 2.2 and Theorem 2]
 
 P nearly preserves the distances of rows with k nonzero entries for m of the order of k log(d/k).  For other rows the
 estimate is biased, except for ⟨x, y⟩ itself.  With r² = ‖x − y‖²/l² the Gaussian kernel becomes

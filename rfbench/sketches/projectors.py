@@ -1,6 +1,6 @@
 """Random m × d matrices P with E PᵀP = I: sketches of ⟨x, y⟩ with m features, the measurements P x.
 
-    P = √(d/m) Q,   Q Qᵀ = I_m, by Gram–Schmidt from Gaussian or random signs              [Chang et al. 2017, 2.2]
+    P = √(d/m) Q,   Q Qᵀ = I_m, by Gram–Schmidt from Gaussian or random signs              [Chang et al. 2016, 2.2]
 
 From Gaussian entries Q is uniform; with N = ‖x‖²‖y‖², s = ⟨x, y⟩² and the second moments of QᵀQ,
 

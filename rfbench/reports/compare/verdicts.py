@@ -62,7 +62,7 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
         found = results.matching(cell)
         refused = {one: objection(cell, one) for one in found}
         good = [one for one, reason in refused.items() if not reason]
-        best = max(good or found, key=lambda one: (one.count, -len(str(one.directory))), default=None)
+        best = max(good or found, key=lambda one: _preference(cell, one), default=None)
         if cell.fault:
             yield Verdict(cell, best if good else None, NOT_COMPUTED, None, f"theirs: {cell.fault}")
         elif best is None:
@@ -71,6 +71,11 @@ def judge(cells: Iterable[Cell], results: Results) -> Iterator[Verdict]:
             yield Verdict(cell, best, NOT_COMPUTED, None, refused[best])
         else:
             yield tested(cell, best)
+
+
+def _preference(cell: Cell, ours: Ours) -> tuple[bool, bool, int, int]:
+    """Several seeds, as many rows as theirs, more seeds; of equal ones the job with the shorter path."""
+    return ours.count > 1, ours.rows == cell.rows, ours.count, -len(str(ours.directory))
 
 
 def objection(cell: Cell, ours: Ours) -> str:

@@ -7,7 +7,7 @@ With frequencies ω that have E exp(i⟨ω, x − y⟩) = k(x, y), the complex m
     Φ(x) = (cos(⟨ω₁, x⟩ + b₁), …, cos(⟨ω_D, x⟩ + b_D)) √(2/D)                 [ibid., 5.4.3, footnote 6] (3)
 
 (2) is (1) with half as many frequencies, complex to real.  In (3) every feature has its own phase, uniform on [0, 2π]:
-with one for all, as Chang et al. 2017, Eq. 2, print it, the error would not vanish for any D.  For independent
+with one for all, as Chang et al. 2016, Eq. 2, print it, the error would not vanish for any D.  For independent
 frequencies and δ = x − y,
 
     Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (4)

@@ -8,7 +8,7 @@ rahimi_recht [Brault et al. 2016, Theorem A.1; Rahimi & Recht 2007, Claim 1], Ga
 
 (the appendix prints dσ for σ).  brault_a_1_1 [Corollary A.1.1], k A: the same at ε/‖A‖, that is, relative to K(x, x).
 
-chang_1 [Chang et al. 2017, Theorem 1 and its proof], rows with at most k nonzero entries, z = 2k:
+chang_1 [Chang et al. 2016, Theorem 1 and its proof], rows with at most k nonzero entries, z = 2k:
 
     P ≤ 3 (6e d σ l/zε)^{2z/(z + 2)} exp(−n ε²/4(z + 2))                                                    (2)
 

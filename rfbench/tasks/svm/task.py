@@ -1,4 +1,4 @@
-"""Support vector machines on features, and with the kernel itself  [Chang et al. 2017, 5].
+"""Support vector machines on features, and with the kernel itself  [Chang et al. 2016, 5].
 
 Features are given to a linear machine; the exact kernel, of the rows or of measurements of them, to scikit-learn's SVC.
 """

@@ -125,7 +125,7 @@ def test_structured_frequencies_are_the_matrix_product():
 
 
 class SharedPhase(PhaseFourier):
-    """One phase for all features, as Chang et al. 2017 print it."""
+    """One phase for all features, as Chang et al. 2016 print it."""
 
     def sample(self, d, D, rng, dtype=np.float32):
         features = super().sample(d, D, rng, dtype)
