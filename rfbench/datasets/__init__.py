@@ -16,6 +16,7 @@ from rfbench.datasets.published.convert import available_files, converted
 from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.networks import MODELS, found, load_network
 from rfbench.datasets.published.sources import SOURCES
+from rfbench.datasets.shifted import load_shifted
 from rfbench.registry import find
 
 __all__ = ["GENERATED", "load", "names", "status"]
@@ -31,7 +32,7 @@ GENERATED = {
 
 def names() -> list[str]:
     """All datasets but the user's own."""
-    return list(dict.fromkeys((*EMBEDDED, *CATALOGUE, *MODELS, *GENERATED)))
+    return list(dict.fromkeys((*EMBEDDED, *CATALOGUE, *MODELS, *GENERATED, "shifted")))
 
 
 def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
@@ -43,6 +44,8 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
         return load_pair(config)
     if "qk" in config:
         return load_head(config)
+    if name == "shifted":
+        return load_shifted(config, lambda other: load({"name": other}, data_dir=data_dir, download=download))
     if name in GENERATED:
         return GENERATED[name](config)
     if name in EMBEDDED:
@@ -59,7 +62,7 @@ def status(name: str, data_dir: str | None) -> str:
     """Whether a dataset can be used now, judged by file names only."""
     if name in EMBEDDED:
         return "embedded"
-    if name in GENERATED:
+    if name in (*GENERATED, "shifted"):
         return "generated"
     if available_files(name, data_dir) or (name in MODELS and found(name, "final", data_dir)):
         return "available"

@@ -21,7 +21,9 @@ from rfbench.datasets.store import READ_ROWS, fingerprint, open_arrays
 from rfbench.registry import find
 from rfbench.storage import cache_dir, ensure_dir
 
-WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(GENERATED, "generated on the fly")
+WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(
+    (*GENERATED, "shifted"), "generated on the fly"
+)
 PLUGINS = {
     "extract": "compute features of images with a trained network",
     "extract-attention": "compute queries, keys and values of a text",

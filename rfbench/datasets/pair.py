@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.datasets.base import Dataset, InMemory, OnDisk
+from rfbench.datasets.base import Dataset, InMemory, OnDisk, Rows
 from rfbench.datasets.formats.binary import read_npy
 from rfbench.datasets.store import data_digest
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """The rows of one file, then those of another."""
+    """Some rows, then others."""
 
-    first: OnDisk
-    second: OnDisk
+    first: Rows
+    second: Rows
 
     @property
     def shape(self) -> tuple[int, ...]:
-        (n, d), (m, _) = self.first.shape, self.second.shape
-        return n + m, d
+        n, *columns = self.first.shape
+        return n + self.second.shape[0], *columns
 
     def read(self, start: int, stop: int) -> Array:
         n = self.first.shape[0]
