@@ -21,7 +21,7 @@ from rfbench.storage import cached
 
 BASES = {"ctr_tensorsrht": (COMPLEX_RADEMACHER, 2), "tensorsrht": (RADEMACHER, 1)}  # signs, columns of a feature
 HELD_OUT = 1000  # rows at most whose norms decide the allocation, of a fifth of all
-PER_ANCHOR = 4  # features at least: more anchors would leave too few features for the rest
+MOST, PER_ANCHOR = 256, 4  # anchors if none are asked for: where the error of the kernel is least
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,27 @@ class MeanSplit(Sketch):
 class Anchored(MeanSplit):
     """The same, after what the anchors know is taken out: anchors.py."""
 
-    anchors: int = 256
+    anchors: int | str = "auto"
     centroids: str = "k_means"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.anchors >= 1, "sketch.anchors", "at least 1 (sketch=mean_split has none)", self.anchors)
+        good = self.anchors == "auto" or (isinstance(self.anchors, int) and self.anchors >= 1)
+        require(good, "sketch.anchors", "auto or at least 1 (sketch=mean_split has none)", self.anchors)
         if self.centroids not in CENTROIDS:
             raise InputError(f"no sketch.centroids '{self.centroids}'; {did_you_mean(self.centroids, CENTROIDS)}")
+
+    def refusal(self, a: Array, D: int) -> str | None:
+        if isinstance(self.anchors, str):
+            return super().refusal(a, D)
+        few = self.fewest(a) + 1 + self.anchors  # the zero row is an anchor too
+        return None if few <= D else f"{self.anchors} anchors need at least {few} features; {D} were asked for"
 
     def adapt(self, X: Array, D: int) -> Sketch:
         start = perf_counter()
         split, some, others = self.split(X, D)
-        m = min(self.anchors, D // PER_ANCHOR, D - self.fewest(split.a) - 1, len(others))
+        wanted = min(MOST, D // PER_ANCHOR) if isinstance(self.anchors, str) else self.anchors
+        m = min(wanted, D - self.fewest(split.a) - 1, len(others))
         if m < 1:
             return super().adapt(X, D)
         before = perf_counter() - start

@@ -225,3 +225,10 @@ def test_mistakes_about_anchors_are_explained():
         make_sketch("anchored", KERNELS["polynomial"], centroids="kmeans")
     with pytest.raises(InputError, match="mean_split has none"):
         make_sketch("anchored", KERNELS["polynomial"], anchors=0)
+    assert "30 anchors need at least 41 features" in make_sketch(
+        "anchored", KERNELS["polynomial"], anchors=30
+    ).objection(40)
+
+
+def test_as_many_anchors_as_asked(rows):
+    assert fitted("anchored", KERNELS["polynomial"], rows[0], 41, anchors=30).facts()["anchors"] == 31
