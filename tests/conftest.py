@@ -12,6 +12,11 @@ from support import ROOT
 from rfbench.cli import main
 
 
+def pytest_configure():
+    """Choices are listed when tests are collected, without the datasets that the user has added."""
+    os.environ["RFBENCH_CACHE"] = str(ROOT / ".pytest_cache" / "empty")
+
+
 def pytest_collection_modifyitems(items):
     """Commands, and whatever reads real data, take seconds: make test-fast leaves them out."""
     for item in items:
