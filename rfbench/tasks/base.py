@@ -65,7 +65,7 @@ class Trial:
 
     def plan(self, k: int) -> Draw:
         """The k-th independent draw as a description that can be pickled."""
-        return Draw(self.sketch, self.d, self.D, self.seed, ("sketch", self.name, self.D, k), self.dtype)
+        return Draw.of(self.sketch, self.name, self.d, self.D, self.seed, k, self.dtype)
 
     def draw(self, k: int) -> FeatureMap:
         return self.plan(k)()
