@@ -1,8 +1,8 @@
 """Every sketch as a transformer of scikit-learn.
 
-A class fixes the kernel, its parameter `sketch` the way to estimate it.  Parameters have scikit-learn's names: gamma and
-coef0 are γ and ν of (γ⟨x, y⟩ + ν)ᵖ, n_components is the number of features D, random_state is the seed.  An integer
-seed draws the features that the command line draws for it from the same training rows.
+A class fixes the kernel, its parameter `sketch` the way to estimate it.  Parameters have scikit-learn's names: gamma
+and coef0 are γ and ν of (γ⟨x, y⟩ + ν)ᵖ, n_components is the number of features D, random_state is the seed.  For an
+integer, the features are those that the command line draws for this seed and the same training rows.
 
 Rows are transformed in blocks on several threads; only a block of a sparse matrix is dense at a time.  Numbers have the
 precision of the rows that the transformer was fitted to.
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -33,7 +33,7 @@ from rfbench.registry import find
 from rfbench.seeds import rng_for
 from rfbench.sketches import SKETCHES, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
-from rfbench.tasks.base import KERNEL_ROWS
+from rfbench.tasks.base import KERNEL_ROWS, fitted
 
 try:
     from sklearn.utils.validation import validate_data
@@ -119,9 +119,9 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """The kernel, with the value of `gamma` in place of scale."""
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw a feature map for rows of this width and precision; some sketches and gammas learn from the rows."""
+        self._validate_params()
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, ensure_min_samples=self._fewest_rows)
         n, d = X.shape
         dataset = Dataset("X", rows_of(X), InMemory(np.broadcast_to(0.0, n)), None)
@@ -136,8 +136,7 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         D = sketch.count(d, self.n_components)
         if objection := sketch.objection(D):
             raise InputError(objection.replace("features=", "n_components="))
-        sample, _ = train.sample(max(KERNEL_ROWS, sketch.sample_rows), rng_for(seed, "kernel"))
-        self.sketch_ = sketch.survey(lambda: (block for block, _ in train.blocks())).adapt(sample, D)
+        self.sketch_ = fitted(sketch, train, D, seed)
         self.feature_map_ = Draw.of(self.sketch_, self.sketch, d, D, int(seed), 0, X.dtype.name)()
         return self
 
@@ -168,7 +167,7 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         features, rows = self.feature_map_, rows_of(X)
-        Phi = features.empty(X.shape[0])
+        Phi = np.empty((X.shape[0], features.D), features.dtype)  # rows are contiguous, as scikit-learn's solvers need
 
         def write(span: slice) -> None:
             block = apply(self._steps, rows.read(span.start, span.stop))

@@ -90,6 +90,12 @@ class Trial:
         self.recorder.show(PictureKey(kind, dataset, name, features, error, kernel), self.seed, picture)
 
 
+def fitted(sketch: Sketch, train: Prepared, D: int, seed: int) -> Sketch:
+    """A sketch with D features that has learned from training rows, as in a run."""
+    sample, _ = train.sample(max(KERNEL_ROWS, sketch.sample_rows), rng_for(seed, "kernel"))
+    return sketch.survey(lambda: (X for X, _ in train.blocks())).adapt(sample, D)
+
+
 def of_one_output(task: str, recipe: KernelRecipe) -> str | None:
     """Why a kernel does not suit a task of one output, or None."""
     if not recipe.cls.matrix_valued:
