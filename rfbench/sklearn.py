@@ -145,13 +145,14 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         name, kernel = self.sketch, self.kernel_.name
         kernels = find("sketch", name, SKETCHES).kernels
         if kernels and kernel not in kernels:
+            way_out = f"use {HOMES[kernels[0]]}" if kernels[0] in HOMES else "no transformer has it"
             raise InputError(
                 f"sketch '{name}' estimates the {kernels[0]} kernel, not the {kernel} kernel of "
-                f"{type(self).__name__}; {HOMES.get(kernels[0], 'no transformer')} has it"
+                f"{type(self).__name__}; {way_out}"
             )
         sketch = make_sketch(name, self.kernel_, **self.options or {})
         if not sketch.explicit:
-            raise InputError(f"sketch '{name}' has no features of single rows, so that a transformer cannot use it")
+            raise InputError(f"sketch '{name}' has no features of single rows; choose from `rfbench list sketches`")
         return sketch
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -173,8 +174,12 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             block = apply(self._steps, rows.read(span.start, span.stop))
             features(np.ascontiguousarray(block, real_type(features.dtype)), Phi[span])
 
-        with Local("auto" if self.n_jobs is None else effective_n_jobs(self.n_jobs)).running() as engine:
-            engine.run(write, spans(X.shape[0], engine.block_rows))
+        engine = Local("auto" if self.n_jobs is None else effective_n_jobs(self.n_jobs))
+        if len(Phi) <= engine.block_rows:  # starting threads takes longer than a few rows
+            write(slice(0, len(Phi)))
+            return Phi
+        with engine.running():
+            engine.run(write, spans(len(Phi), engine.block_rows))
         return Phi
 
     @property
