@@ -72,11 +72,11 @@ HOMES = {  # the transformer of a kernel
 
 
 def recipe(kernel: str, gamma: float | str = 1.0, degree: int = 1, coef0: float = 0.0, **others: Any) -> KernelRecipe:
-    """The kernel of that name from scikit-learn's parameters and others of its own."""
+    """The kernel of that name from scikit-learn's parameters, which may be NumPy's numbers, and others of its own."""
     if kernel == "polynomial":
-        others |= {"gamma": gamma, "bias": coef0}
+        others |= {"gamma": gamma if isinstance(gamma, str) else float(gamma), "bias": float(coef0)}
     elif kernel in UNITS:
-        others["length_scale"] = gamma if isinstance(gamma, str) else (UNITS[kernel] * gamma) ** -0.5
+        others["length_scale"] = gamma if isinstance(gamma, str) else (UNITS[kernel] * float(gamma)) ** -0.5
     return kernel_recipe(kernel, int(degree), **others)
 
 
@@ -129,15 +129,16 @@ class SketchTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         seed, gamma = self.random_state, getattr(self, "gamma", 1.0)
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        seed = int(seed)
         found = self._recipe(scale(train) if gamma == "scale" else gamma)
         # From here on like a run of the command line.
         self.kernel_ = found.fit(train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))[0])
         sketch = self._explicit_sketch()
-        D = sketch.count(d, self.n_components)
+        D = sketch.count(d, int(self.n_components))
         if objection := sketch.objection(D):
             raise InputError(objection.replace("features=", "n_components="))
         self.sketch_ = fitted(sketch, train, D, seed)
-        self.feature_map_ = Draw.of(self.sketch_, self.sketch, d, D, int(seed), 0, X.dtype.name)()
+        self.feature_map_ = Draw.of(self.sketch_, self.sketch, d, D, seed, 0, X.dtype.name)()
         return self
 
     def _explicit_sketch(self) -> Sketch:
