@@ -4,7 +4,7 @@ seconds     to transform the 10,000 test rows: the best of several turns, taken 
 megabytes   the most that this transform holds besides its input, including its output
 error       misclassified test rows after RidgeClassifier was fitted to --train rows, mean and range over seeds
 
-PolynomialCountSketch holds 24 n p D bytes at once, 18 GB for all training rows; for `error` it transforms blocks of
+PolynomialCountSketch holds over 24 n p D bytes at once, 21 GB for 60,000 rows; for `error` it transforms blocks of
 2000 rows, which gives the same features as all at once.
 """
 
