@@ -18,6 +18,7 @@ LAYERS = [  # lowest first
     {"results"},
     {"tasks"},
     {"reports"},
+    {"sklearn"},
     {"job", "run", "launch", "listing", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}

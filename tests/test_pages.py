@@ -1,10 +1,11 @@
 """Every command on every page runs and prints what the page shows; every link and every list is complete.
 
 The commands of one code block, and those in the text and tables of one page, run in order in one directory.  In a
-`console` block the output is compared too.  `python tests/test_pages.py` writes the outputs, and the figures shown
-below them, anew.
+`console` block the output is compared too; the `pycon` blocks of one page are one doctest.  `python
+tests/test_pages.py` writes the outputs of commands, and the figures shown below them, anew.
 """
 
+import doctest
 import io
 import os
 import re
@@ -29,6 +30,7 @@ PAGES = {
 }
 CONSOLE = re.compile(r'^```console\n(.*?)^```\n(?:\n!\[[^\]]*\]\((\S+)(?: "(\S+)")?\))?', re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:rfbench|make) [^`]+)`")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]\d+)?")
 MAY_LACK = "data extract"  # needs a plugin: without it the command must name the way to install it
@@ -166,6 +168,15 @@ def test_listed_commands_run(session, directory, request):
     for command in session:
         code, _, err = run(command)
         assert code == 0 or (MAY_LACK in command and "pip install" in err), (command, err)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if PYTHON.search(text)])
+def test_python_examples_print_what_is_shown(page, directory):
+    examples = doctest.DocTestParser().get_doctest("\n".join(PYTHON.findall(PAGES[page])), {}, page, page, 0)
+    assert len(examples.examples) > 5
+    report = io.StringIO()
+    assert doctest.DocTestRunner().run(examples, out=report.write).failed == 0, report.getvalue()
 
 
 def test_make_targets_exist():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,23 @@ class InMemory:
 
     def take(self, index: Array) -> Array:
         return self.array[index]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Rows of a sparse CSR matrix; only those that are read become dense."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.matrix.shape
+
+    def read(self, start: int, stop: int) -> Array:
+        return self.matrix[start:stop].toarray()
+
+    def take(self, index: Array) -> Array:
+        return self.matrix[index].toarray()
 
 
 @dataclass(frozen=True)

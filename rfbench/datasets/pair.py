@@ -1,4 +1,4 @@
-"""Two .npy files as a dataset: training rows from the first, test rows from the second."""
+"""Two sets of rows, such as two .npy files, as a dataset: training rows are the first, test rows the second."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,13 +52,19 @@ def pair(task: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"name": f"{Path(str(x)).stem}-{Path(str(y)).stem}", **files}
 
 
+def stacked(name: str, first: Rows, second: Rows, digest: str = "") -> Dataset:
+    """Training rows and test rows without labels."""
+    rows = Stacked(first, second)
+    labels = InMemory(np.broadcast_to(0.0, rows.shape[:1]))
+    return Dataset(name, rows, labels, None, first.shape[0], digest=digest)
+
+
 def load_pair(config: Mapping[str, Any]) -> Dataset:
     files = [Path(config[key]) for key in ("x", "y")]
-    (n, d), (m, other) = (_shape(f"task.{key}", file) for key, file in zip("xy", files, strict=True))
+    (_, d), (_, other) = (_shape(f"task.{key}", file) for key, file in zip("xy", files, strict=True))
     if d != other:
         raise InputError(f"task.x has {d} columns and task.y {other}; extract both with the same network")
-    labels = InMemory(np.broadcast_to(0.0, (n + m,)))
-    return Dataset(config["name"], Stacked(*map(OnDisk, files)), labels, None, n, digest=data_digest(*files))
+    return stacked(config["name"], OnDisk(files[0]), OnDisk(files[1]), data_digest(*files))
 
 
 def _shape(key: str, file: Path) -> tuple[int, ...]:

@@ -19,6 +19,11 @@ class Draw:
     names: tuple[object, ...]  # of the generator, besides the seed
     dtype: str
 
+    @classmethod
+    def of(cls, sketch: Sketch, name: str, d: int, D: int, seed: int, k: int, dtype: str) -> "Draw":
+        """The k-th independent draw of the sketch of that name, as every task and every transformer draws it."""
+        return cls(sketch, d, D, seed, ("sketch", name, D, k), dtype)
+
     def __call__(self) -> FeatureMap:
         return self.sketch.sample(self.d, self.D, rng_for(self.seed, *self.names), self.dtype)
 

@@ -65,7 +65,7 @@ class Trial:
 
     def plan(self, k: int) -> Draw:
         """The k-th independent draw as a description that can be pickled."""
-        return Draw(self.sketch, self.d, self.D, self.seed, ("sketch", self.name, self.D, k), self.dtype)
+        return Draw.of(self.sketch, self.name, self.d, self.D, self.seed, k, self.dtype)
 
     def draw(self, k: int) -> FeatureMap:
         return self.plan(k)()
@@ -88,6 +88,12 @@ class Trial:
         name, features = (sketch, 0) if sketch else (str(self.columns.get("sketch", self.name)), self.D)
         dataset, kernel = (str(self.columns.get(column, "")) for column in ("dataset", "kernel"))
         self.recorder.show(PictureKey(kind, dataset, name, features, error, kernel), self.seed, picture)
+
+
+def fitted(sketch: Sketch, train: Prepared, D: int, seed: int) -> Sketch:
+    """A sketch with D features that has learned from training rows, as in a run."""
+    sample, _ = train.sample(max(KERNEL_ROWS, sketch.sample_rows), rng_for(seed, "kernel"))
+    return sketch.survey(lambda: (X for X, _ in train.blocks())).adapt(sample, D)
 
 
 def of_one_output(task: str, recipe: KernelRecipe) -> str | None:

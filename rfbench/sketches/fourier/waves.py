@@ -81,8 +81,8 @@ class RealFourier(ComplexToReal):
     """Equation (2)."""
 
     def objection(self, D: int) -> str | None:
-        pairs = f"cosines and sines come in pairs; {D} features were asked for. Use features={max(D - 1, 2)} or {D + 1}"
-        return pairs if D % 2 else None
+        near = f"{D - 1} or {D + 1}" if D > 1 else "2"
+        return f"cosines and sines come in pairs; {D} features were asked for. Use features={near}" if D % 2 else None
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         base = self.base.sample(d, D // 2, rng, dtype)

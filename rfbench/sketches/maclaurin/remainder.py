@@ -98,6 +98,13 @@ class Remainder(Tangent):
             np.matmul(W.T, W * (sqrt(comb(self.p, 2)) * Z[:, -1:] ** (self.p - 2)), out=h[d:].reshape(d - 1, d - 1))
         return h, squares, rest
 
+    def values(self, Z: Array, h: Array) -> Array:
+        known, W, d = super().values(Z, h), Z[:, :-1], Z.shape[1]
+        if self.degree == 2:
+            quadratic = np.einsum("ij,ij->i", W @ h[d:].reshape(d - 1, d - 1), W)
+            known += sqrt(comb(self.p, 2)) * Z[:, -1] ** (self.p - 2) * quadratic
+        return known
+
     def of(self, features: FeatureMap, h: Array) -> Array:
         return np.zeros(features.D)
 

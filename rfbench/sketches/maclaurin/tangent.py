@@ -63,6 +63,12 @@ class Tangent:
         squares = [comb(self.p, n) * float(a ** (2 * self.p - 2 * n) @ w2**n) for n in range(self.p + 1)]
         return h, sum(squares[: self.degree + 1]), sum(squares[self.degree + 1 :])
 
+    def values(self, Z: Array, h: Array) -> Array:
+        """Inner products of the known features of rows (w, a) with a sum h of such features."""
+        weights = h[: Z.shape[1]].copy()
+        weights[:-1] *= sqrt(self.p)
+        return Z[:, -1] ** (self.p - 1) * (Z @ weights)
+
     def of(self, features: FeatureMap, h: Array) -> Array:
         """Equation (2) for a sum h of known features, by central differences that are exact up to degree 2m."""
         m = -(-self.p // 2)

@@ -55,6 +55,17 @@ class Embedder:
     def __call__(self) -> "EmbeddingSums":
         return EmbeddingSums(self.maps, self.tangent)
 
+    def witness(self, X: Array, x: Embedding, y: Embedding) -> Array:
+        """⟨φ, μ_x − μ_y⟩ of the rows X by every draw, (draws, rows); its mean over draws is that of the kernel."""
+        known: Any = 0.0
+        if self.tangent and x.known and y.known:
+            Z = self.tangent.rows(X)
+            known = self.tangent.values(Z.astype(np.float64), (x.known.features / x.n - y.known.features / y.n)[0])
+            X = Z.astype(X.dtype)
+        difference = x.features / x.n - y.features / y.n
+        found = (features(X) @ mean.conj() for features, mean in zip(self.maps, difference, strict=True))
+        return known + np.array([values.real for values in found])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Embedder, (self.draws, self.tangent)
 

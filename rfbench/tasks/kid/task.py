@@ -20,11 +20,11 @@ from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch, Tangent, better_apart, by_degrees, known_part
+from rfbench.sketches import FeatureMap, Sketch, Tangent, better_apart, by_degrees, known_part
 from rfbench.sketches.draw import Draw
 from rfbench.storage import digest
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
-from rfbench.tasks.kid.embedding import Embedder, squared_mmd
+from rfbench.tasks.kid.embedding import Embedder, Embedding, squared_mmd
 from rfbench.tasks.kid.mmd import Estimate, block_mmd, exact
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
@@ -102,7 +102,7 @@ class KID(Task):
             )
         return self.subset_rows
 
-    def _known(self, trial: Trial) -> tuple[Tangent | None, Callable[[int], Draw]]:
+    def known_part(self, trial: Trial) -> tuple[Tangent | None, Callable[[int], Draw]]:
         """The part that needs no sketch, and the draws for the rest."""
         if not self.exact_degree:
             return None, trial.plan
@@ -120,17 +120,27 @@ class KID(Task):
         exactly, sketch, D = found
         return exactly, lambda k: Draw(sketch, d, D, trial.seed, ("kid", repr(sketch), k), X.dtype.name)
 
-    def measure(self, trial: Trial, reference: list[Measure]) -> Iterator[Measure]:
-        train, test, engine = trial.split.train, trial.split.test, trial.engine
-        start, inside = perf_counter(), 0.0
-        exactly, plan = self._known(trial)
-        first = plan(0)()
-        at_once = max(MAPS_BYTES // max(held(first), 1), 1)
-        values: list[float] = []
+    def passes(
+        self, trial: Trial, exactly: Tangent | None, plan: Callable[[int], Draw], first: FeatureMap
+    ) -> Iterator[tuple[Embedder, Embedding, Embedding]]:
+        """Embeddings of both sets, each time for as many draws as may be in memory; `first` is the first draw."""
+        engine, at_once = trial.engine, max(MAPS_BYTES // max(held(first), 1), 1)
         for span in spans(self.resamples, at_once):
             draws = [plan(k) for k in range(span.start, span.stop)]
             embedder = Embedder(draws, exactly, None if span.start else first)
-            x, y = (engine.accumulate(embedder, part, BLOCKS * engine.block_rows).finish() for part in (train, test))
+            x, y = (
+                engine.accumulate(embedder, part, BLOCKS * engine.block_rows).finish()
+                for part in (trial.split.train, trial.split.test)
+            )
+            yield embedder, x, y
+
+    def measure(self, trial: Trial, reference: list[Measure]) -> Iterator[Measure]:
+        start = perf_counter()
+        exactly, plan = self.known_part(trial)
+        first = plan(0)()
+        values: list[float] = []
+        inside = 0.0
+        for _, x, y in self.passes(trial, exactly, plan, first):
             values.extend(squared_mmd(x, y))
             inside += x.seconds + y.seconds
         seconds = perf_counter() - start
@@ -142,7 +152,7 @@ class KID(Task):
         if self.resamples > 1:
             yield Measure("kid_std", float(np.std(values, ddof=1)), message=f"over {self.resamples} draws")
         yield Measure("kid_seconds", seconds / self.resamples, "s")
-        yield Measure("sums_seconds", (seconds - inside / engine.workers) / self.resamples, "s")
+        yield Measure("sums_seconds", (seconds - inside / trial.engine.workers) / self.resamples, "s")
         yield from reference
 
 
