@@ -23,6 +23,7 @@ LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "±": r"$\pm$", "–": "--", "²": r"$^2$", "×": r"$\times$",
 }  # fmt: skip
+WORDS = ("dataset", "task", "kernel", "sketch", "metric", "verdict", "note")  # columns of words, aligned to the left
 Escape = Callable[[str], str]
 
 
@@ -71,12 +72,15 @@ def _aligned(cell: str, width: int) -> str:
 
 def as_markdown(table: Table) -> str:
     """A table as GitHub shows it; the best means are bold."""
-    left = [":--" if key in ("dataset", "task", "kernel", "sketch") else "--:" for key in table.keys]
-    head = [[*table.keys, *map(markdown, table.headers.values())], left + ["--:"] * len(table.headers)]
-    body = [_row(table, line, markdown, "**{}**") for line in table.lines]
     notes = [f"{markdown(note)}  " for note in (*table.notes, *reasons(table), SPREAD)]
-    rows = [f"| {' | '.join(row)} |" for row in (*head, *body)]
-    return "\n".join([f"**{markdown(table.title)}**", "", *rows, "", *notes])
+    rows = [_row(table, line, markdown, "**{}**") for line in table.lines]
+    return "\n".join([f"**{markdown(table.title)}**", "", *markdown_lines(_head(table), rows), "", *notes])
+
+
+def markdown_lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table whose cells are Markdown; words to the left, numbers to the right."""
+    rule = [":--" if name in WORDS else "--:" for name in head]
+    return [f"| {' | '.join(row)} |" for row in ([markdown(name) for name in head], rule, *rows)]
 
 
 def as_latex(table: Table) -> str:
@@ -88,11 +92,18 @@ def as_latex(table: Table) -> str:
 
 def latex_lines(table: Table) -> tuple[list[str], list[str], list[str]]:
     """What comes before the lines of a table, its lines, and what comes after."""
-    columns = "".join("l" if key in ("dataset", "task", "kernel", "sketch") else "r" for key in table.keys)
-    headings = " & ".join(map(latex, (*table.keys, *table.headers.values())))
-    before = [rf"\begin{{tabular}}{{{columns}{'r' * len(table.headers)}}}", r"\toprule", rf"{headings} \\", r"\midrule"]
-    lines = [" & ".join(_row(table, line, latex, r"\textbf{{{}}}")) + r" \\" for line in table.lines]
-    return before, lines, [r"\bottomrule", r"\end{tabular}"]
+    return booktabs(_head(table), [_row(table, line, latex, r"\textbf{{{}}}") for line in table.lines])
+
+
+def booktabs(head: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[list[str], list[str], list[str]]:
+    """The same for rows whose cells are LaTeX."""
+    columns = "".join("l" if name in WORDS else "r" for name in head)
+    before = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rf"{' & '.join(map(latex, head))} \\", r"\midrule"]
+    return before, [" & ".join(row) + r" \\" for row in rows], [r"\bottomrule", r"\end{tabular}"]
+
+
+def _head(table: Table) -> list[str]:
+    return [*table.keys, *table.headers.values()]
 
 
 def _row(table: Table, line: Line, escape: Escape, bold: str) -> list[str]:
@@ -141,7 +152,7 @@ def records(table: Table) -> list[dict[str, Any]]:
 def _record(cell: Cell) -> dict[str, Any]:
     found: dict[str, Any] = {"mean": cell.mean, "std": cell.std, "standard_error": cell.error, "count": cell.count}
     found = {key: value for key, value in found.items() if value == value}
-    return found | {"best": True} * cell.best | {"reason": cell.reason} * bool(cell.reason)
+    return found | ({"best": True} if cell.best else {}) | ({"reason": cell.reason} if cell.reason else {})
 
 
 def _number(value: Any) -> Any:
@@ -165,10 +176,10 @@ def csv_lines(found: Sequence[dict[str, Any]], metrics: Sequence[str], first: Se
         why = dict.fromkeys(cell["reason"] for cell in cells if "reason" in cell)
         values = [cell.get(key, "") if cell.get("count") else "" for cell in cells for key in numbers]
         rows.append([*(one[key] for key in (*first, *SETTING)), *values, "; ".join(why)])
-    return [_csv_line(row) for row in rows]
+    return list(map(csv_line, rows))
 
 
-def _csv_line(cells: Iterable[Any]) -> str:
+def csv_line(cells: Iterable[Any]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(map(harmless, cells))
     return text.getvalue()

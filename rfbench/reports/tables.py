@@ -6,6 +6,8 @@ from math import nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rfbench.results.rows import COLUMNS
 from rfbench.results.series import SERIES_COLUMNS
 from rfbench.storage import replace_file
@@ -114,15 +116,19 @@ def whole_table(summary: "pd.DataFrame", gaps: "pd.DataFrame | None" = None) -> 
 
 
 def _with_gaps(summary: "pd.DataFrame", gaps: "pd.DataFrame | None") -> "pd.DataFrame":
-    """The summary, then a row for each setting and metric without a number: its reason and how many seeds lack it."""
+    """The summary and a row for each setting and metric without a number: its reason, and how many seeds lack it.
+
+    Then all are sorted; without gaps they keep the order in which they were computed.
+    """
     import pandas as pd
 
     summary = summary.assign(best=_best(summary), lacking=0)
-    if gaps is None or gaps.empty:
+    if gaps is None:
         return summary
     groups = gaps.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)["message"]
-    lacking = groups.agg(message="first", lacking="size").reset_index()
-    return pd.concat([summary, lacking.assign(best=False, count=0)], ignore_index=True)
+    lacking = groups.agg(message="first", lacking="size").reset_index().assign(best=False, count=0)
+    both = pd.concat([summary, lacking], ignore_index=True) if len(lacking) else summary
+    return both.sort_values([*MAY_VARY, "sketch", "features"], kind="stable")
 
 
 def _table(part: "pd.DataFrame") -> Table:
@@ -130,7 +136,7 @@ def _table(part: "pd.DataFrame") -> Table:
     several_degrees = part["degree"].nunique() > 1
     return Table(
         _title(part, part.loc[numbers, "count"]),
-        [key for key in MAY_VARY if part[key].nunique() > 1] + ["sketch", "features"],
+        [key for key in MAY_VARY if _varies(part, key)] + ["sketch", "features"],
         _headers(part[~shared & (part["metric"] != "")]),
         list(part.loc[shared, "metric"].unique()),
         list(_lines(part)),
@@ -138,16 +144,23 @@ def _table(part: "pd.DataFrame") -> Table:
     )
 
 
+def _varies(part: "pd.DataFrame", key: str) -> bool:
+    """Training rows count within a dataset."""
+    values = part.groupby("dataset")[key] if key == "n_train" else part[key]
+    return bool(np.max(values.nunique()) > 1)
+
+
 def _title(part: "pd.DataFrame", counts: "pd.Series[Any]") -> str:
     """dataset (rows, columns), kernel, task, seeds; the number of choices of what varies."""
     columns = "columns" if part["d"].max() > 1 else "column"
     size = f" ({_span(part['n_train'])} training rows, {_span(part['d'])} {columns})" if part["d"].notna().any() else ""
-    power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
+    one_kernel = part["kernel"].nunique() == 1
+    power = f" of degree {part['degree'].max():.0f}" if one_kernel and part["degree"].nunique() == 1 else ""
     dataset, kernel, task = (
         str(part[key].iloc[0]) if part[key].nunique() == 1 else f"{part[key].nunique()} {key}s"
         for key in ("dataset", "kernel", "task")
     )
-    kernel = kernel if part["kernel"].nunique() > 1 else f"{kernel} kernel"
+    kernel = f"{kernel} kernel" if one_kernel else kernel
     seeds = f", seeds: {_span(counts)}" if len(counts) else ""
     return f"{dataset}{size}, {kernel}{power}, {task}{seeds}"
 

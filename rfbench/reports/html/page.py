@@ -1,0 +1,191 @@
+"""The page: results, plots, tables and the libraries that show them, in one file that loads nothing."""
+
+import base64
+import gzip
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rfbench import __version__
+from rfbench.checks import InputError
+from rfbench.progress import bar
+from rfbench.reports.figures.style import looks
+from rfbench.reports.formats import csv_lines, latex_lines, plain, reasons, records
+from rfbench.reports.html import contests
+from rfbench.reports.html.again import command
+from rfbench.reports.html.changes import CHANGED, EQUAL, MOVED, WITHIN, Changes
+from rfbench.reports.html.collect import Collection, Experiment, lines_of
+from rfbench.reports.html.provenance import configs_as_yaml, provenance
+from rfbench.reports.html.svg import inline
+from rfbench.reports.tables import sign
+
+FIGURES = {
+    "figure": "What the run drew",
+    "maps": "Attention maps",
+    "posteriors": "Posteriors",
+    "grids": "Searches over penalties",
+}
+DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+SYMBOLS = {
+    "o": "circle", "^": "triangle-up", "s": "square", "D": "diamond",
+    "v": "triangle-down", "P": "cross", "X": "x", "*": "star",
+}  # fmt: skip
+
+
+def report_page(found: Collection, published: Sequence[dict[str, str]], metric: str | None = None) -> str:
+    """Everything below a directory; `published` are the lines of compare.csv."""
+    settings = list(contests.settings(*found.frames, metric))
+    shown = []
+    with bar(len(found.experiments), "report", "experiment") as progress:
+        for number, experiment in enumerate(found.experiments):
+            shown.append(_shown(experiment, f"e{number}-{_slug(experiment.name)}", metric))
+            progress.update()
+    return _render(
+        "report.html",
+        title=found.directory.resolve().name,
+        experiments=shown,
+        rows=sum(len(one.rows) for one in found.experiments),
+        settings=settings,
+        matrix=_matrix(settings),
+        rankings={kind: contests.ranking(settings, kind) for kind in (contests.FEATURES, contests.TIME)},
+        gaps=_gaps(found),
+        unreadable=found.unreadable,
+        published=[line for line in published if line["verdict"] != "not computed"],
+    )
+
+
+def changes_page(found: Changes, before: str, after: str) -> str:
+    words = {"MOVED": MOVED, "CHANGED": CHANGED, "WITHIN": WITHIN, "EQUAL": EQUAL}
+    return _render("changes.html", title=f"{before} → {after}", before=before, after=after, found=found, **words)
+
+
+def _render(template: str, **values: Any) -> str:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise InputError("the page needs the extra `report`: pip install 'rfbench[report]'") from None
+    page = Environment(
+        loader=PackageLoader("rfbench.reports.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    page.filters |= {"number": "{:.4g}".format, "plain": plain, "percent": "{:.1%}".format, "probability": probability}
+    script = _asset("report.js")
+    return page.get_template(template).render(
+        version=__version__,
+        script=script,
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=_asset("report.css"),
+        libraries=_libraries(),
+        **values,
+    )
+
+
+def probability(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+
+
+def _asset(name: str) -> str:
+    return files("rfbench.reports.html").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    """The scripts inside the wheels of itables and plotly, compressed, and the style of tables."""
+    try:
+        tables, plots = files("itables").joinpath("html"), files("plotly").joinpath("package_data")
+    except ModuleNotFoundError:
+        raise InputError("the page needs the extra `report`: pip install 'rfbench[report]'") from None
+    packed = {"datatables": tables / "dt_bundle.js", "plotly": plots / "plotly.min.js"}
+    found = {
+        name: base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode() for name, path in packed.items()
+    }
+    return found | {"style": (tables / "dt_bundle.css").read_text(encoding="utf-8")}
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, Any]:
+    """What the template shows of an experiment."""
+    table, makers = experiment.table, list(lines_of(experiment))
+    rows = records(table)
+    for row, run in zip(rows, makers, strict=True):
+        row["command"] = command(run.manifest["config"], row["features"]) if run and run.manifest else ""
+    metrics = [*table.headers, *table.shared]
+    data = {
+        "name": _slug(experiment.name),
+        "keys": table.keys,
+        "metrics": {m: {"label": table.headers.get(m, m), "better": _better(m)} for m in metrics},
+        "y": metric if metric in table.headers else next(iter(table.headers), ""),
+        "rows": rows,
+        "csv": csv_lines(rows, metrics),
+        "latex": latex_lines(table),
+        "looks": {sketch: _look(style) for sketch, style in looks(row["sketch"] for row in rows).items()},
+    }
+    figures = ((what, experiment.directory / f"{kind}.svg") for kind, what in FIGURES.items())
+    drawn = [(what, inline(path, f"{name}-{path.stem}-", f"{what}: {table.title}")) for what, path in figures]
+    return {
+        "id": name,
+        "experiment": experiment,
+        "table": table,
+        "reasons": list(reasons(table)),
+        "data": data,
+        "figures": [(what, svg) for what, svg in drawn if svg],
+        "yaml": configs_as_yaml(experiment.runs),
+        "provenance": provenance(experiment.runs),
+    }
+
+
+def _better(metric: str) -> int:
+    better = sign(metric)
+    return int(better) if better == better else 0
+
+
+def _look(style: dict[str, Any]) -> dict[str, str]:
+    """matplotlib's style in plotly's words."""
+    open_ = "-open" if style.get("markerfacecolor") == "white" else ""
+    symbol = SYMBOLS.get(style["marker"], "circle") + open_
+    return {"color": style["color"], "dash": DASHES[style["linestyle"]], "symbol": symbol}
+
+
+def _matrix(settings: Sequence[contests.Setting]) -> dict[str, dict[str, list[contests.Setting]]]:
+    """dataset → task → its settings that were compared at equal features."""
+    found: dict[str, dict[str, list[contests.Setting]]] = {}
+    for setting in settings:
+        if contests.FEATURES in setting.contests:
+            place = found.setdefault(setting.names["dataset"], {})
+            place.setdefault(setting.names["task"], []).append(setting)
+    return found
+
+
+def _gaps(found: Collection) -> list[dict[str, Any]]:
+    """What failed or is missing, each reason of a sketch once, with its number of rows."""
+    gaps = found.frames[1]
+    keys = ["status", "dataset", "task", "kernel", "degree", "sketch", "metric", "message"]
+    lines = gaps.groupby(keys, sort=True, dropna=False).agg(
+        rows=("message", "size"),
+        features=("features", lambda D: ", ".join(plain(one) for one in sorted(set(D.dropna())))),
+    )
+    return [{str(key): value for key, value in line.items()} for line in lines.reset_index().to_dict("records")]
+
+
+def read_published(directory: Path) -> list[dict[str, str]]:
+    """The lines that `rfbench compare` has written there, or none."""
+    import csv
+
+    path = directory / "compare.csv"
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        lines = list(csv.DictReader(file))
+    wanted = {"source", "dataset", "kernel", "degree", "sketch", "features", "metric", "published", "ours", "verdict"}
+    return lines if lines and wanted <= lines[0].keys() and None not in lines[0] else []
