@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rfbench.checks import InputError
 from rfbench.progress import bar
 from rfbench.reports.tables import Table, numbers_and_gaps, summarize, whole_table
-from rfbench.results.rows import read_rows, unique_rows
+from rfbench.results.rows import COLUMNS, read_rows, unique_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
+IDENTITY = list(COLUMNS[: COLUMNS.index("value")])  # the columns that name a number
+NUMBERS = ("n_train", "n_test", "d", "degree", "features", "seed", "value")
 GROUPS = ("dataset", "kernel", "sketch", "task")
 
 
@@ -61,7 +63,10 @@ class Collection:
     @cached_property
     def frames(self) -> "tuple[pd.DataFrame, pd.DataFrame]":
         """Those of all experiments; a number that several of them have counts once."""
-        return numbers_and_gaps(unique_rows(row for one in self.experiments for row in one.rows))
+        import pandas as pd
+
+        numbers, gaps = (pd.concat(part) for part in zip(*(one.frames for one in self.experiments), strict=True))
+        return numbers.drop_duplicates(IDENTITY), gaps.drop_duplicates(IDENTITY)
 
 
 def collect(directory: Path) -> Collection:
@@ -99,10 +104,11 @@ def read_run(directory: Path) -> Run:
     rows = read_rows(directory / "results.csv")
     if not rows:
         raise InputError("has no rows yet; rerun its command to resume")
-    try:
-        numbers_and_gaps(rows)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"results.csv is damaged ({error})") from None
+    for number, row in enumerate(rows):
+        try:
+            all(float(row[column] or 0) >= 0 for column in NUMBERS)
+        except (TypeError, ValueError):
+            raise InputError(f"results.csv is damaged near row {number + 2}") from None
     path = directory / "run.json"
     if not path.exists():
         return Run(directory, rows, {})

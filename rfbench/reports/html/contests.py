@@ -7,6 +7,7 @@ metric is interpolated between measured numbers of features, linearly in the log
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, inf, log, nan
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,7 @@ class Contest:
         low, high = sorted(entry.mean for entry in self.ranked[:2])
         return 1 - low / high if low > 0 else nan
 
-    @property
+    @cached_property
     def test(self) -> tuple[float, int]:
         """(corrected p-value, fewest seeds of a test); NaN where two sketches share less than two seeds."""
         tests = [paired(other.values - self.ranked[0].values) for other in self.ranked[1:]]

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -50,7 +51,7 @@ def report_page(found: Collection, published: Sequence[dict[str, str]], metric: 
         experiments=shown,
         rows=sum(len(one.rows) for one in found.experiments),
         settings=settings,
-        matrix=_matrix(settings),
+        **_matrix(found, settings),
         rankings={kind: contests.ranking(settings, kind) for kind in (contests.FEATURES, contests.TIME)},
         gaps=_gaps(found),
         unreadable=found.unreadable,
@@ -75,7 +76,6 @@ def _render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     page.filters |= {"number": "{:.4g}".format, "plain": plain, "percent": "{:.1%}".format, "probability": probability}
     script = _asset("report.js")
     return page.get_template(template).render(
@@ -110,6 +110,11 @@ def _libraries() -> dict[str, str]:
     return found | {"style": (tables / "dt_bundle.css").read_text(encoding="utf-8")}
 
 
+def pack(content: bytes) -> str:
+    """Compressed, in letters that mean nothing to HTML."""
+    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode()
+
+
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
@@ -125,7 +130,7 @@ def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, A
         "name": _slug(experiment.name),
         "keys": table.keys,
         "metrics": {m: {"label": table.headers.get(m, m), "better": _better(m)} for m in metrics},
-        "y": metric if metric in table.headers else next(iter(table.headers), ""),
+        "y": next((m for m in (metric, *contests.METRICS, *table.headers) if m in table.headers), ""),
         "rows": rows,
         "csv": csv_lines(rows, metrics),
         "latex": latex_lines(table),
@@ -136,13 +141,25 @@ def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, A
     return {
         "id": name,
         "experiment": experiment,
+        "about": _about(rows),
+        "commands": [bool(row["command"]) for row in rows],
         "table": table,
         "reasons": list(reasons(table)),
-        "data": data,
+        "data": pack(json.dumps(data, allow_nan=False, separators=(",", ":")).encode()),
         "figures": [(what, svg) for what, svg in drawn if svg],
         "yaml": configs_as_yaml(experiment.runs),
         "provenance": provenance(experiment.runs),
     }
+
+
+def _about(rows: Sequence[dict[str, Any]]) -> str:
+    """The tasks, datasets and sketches of an experiment, in few words."""
+    found = [list(dict.fromkeys(row[key] for row in rows)) for key in ("task", "dataset", "sketch")]
+    tasks, datasets, sketches = (
+        ", ".join(names) if len(names) < 4 else f"{len(names)} {what}"
+        for names, what in zip(found, ("tasks", "datasets", "sketches"), strict=True)
+    )
+    return f"{tasks} on {datasets}, {sketches}"
 
 
 def _better(metric: str) -> int:
@@ -157,14 +174,21 @@ def _look(style: dict[str, Any]) -> dict[str, str]:
     return {"color": style["color"], "dash": DASHES[style["linestyle"]], "symbol": symbol}
 
 
-def _matrix(settings: Sequence[contests.Setting]) -> dict[str, dict[str, list[contests.Setting]]]:
-    """dataset → task → its settings that were compared at equal features."""
-    found: dict[str, dict[str, list[contests.Setting]]] = {}
-    for setting in settings:
-        if contests.FEATURES in setting.contests:
-            place = found.setdefault(setting.names["dataset"], {})
-            place.setdefault(setting.names["task"], []).append(setting)
-    return found
+def _matrix(found: Collection, settings: Sequence[contests.Setting]) -> dict[str, Any]:
+    """dataset → task → its settings that were compared at equal features, and where something failed."""
+    numbers, gaps = found.frames
+    compared = [setting for setting in settings if contests.FEATURES in setting.contests]
+    lost = gaps[gaps["status"] == "failed"]
+    datasets, tasks = (sorted({*numbers[key], *lost[key]}) for key in ("dataset", "task"))
+    matrix = {
+        dataset: {
+            task: [one for one in compared if (one.names["dataset"], one.names["task"]) == (dataset, task)]
+            for task in tasks
+        }
+        for dataset in datasets
+    }
+    failed = set(zip(lost["dataset"], lost["task"], strict=True))
+    return {"matrix": matrix if compared else {}, "tasks": tasks, "failed": failed}
 
 
 def _gaps(found: Collection) -> list[dict[str, Any]]:

@@ -10,12 +10,16 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const loaded = {};
 
 function library(name) {
-  return (loaded[name] ??= unpack(one(`#library-${name}`).textContent));
+  return (loaded[name] ??= run(one(`#library-${name}`)));
 }
 
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const code = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+function unpacked(script) {
+  const bytes = Uint8Array.from(atob(script.textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+}
+
+async function run(script) {
+  const code = await unpacked(script).arrayBuffer();
   const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   try {
     return await import(address);
@@ -71,6 +75,7 @@ async function explore(table) {
 
 const ANY = "–";
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#882255", "#999933", "#332288", "#117733"];
+const PLACE = ["dataset", "task", "kernel", "degree", "n_train"];
 const COSTS = /(_seconds|^joules|_bytes)$/;
 const MOST_PANELS = 24;
 const plain = (text) => String(text ?? ANY).replace(/[&<>]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[letter]);
@@ -80,15 +85,15 @@ function selectors(form, data, redraw) {
   const has = (key) => data.rows.some((row) => row[key] != null);
   const varies = (key) => new Set(data.rows.map((row) => row[key])).size > 1;
   const metrics = Object.keys(data.metrics);
-  const settings = ["dataset", "task", "kernel", "degree", "n_train", "sketch", "features"].filter(has);
+  const settings = [...PLACE, "sketch", "features"].filter(has);
   const fields = {
     x: ["features", ...metrics.filter((name) => COSTS.test(name)), ...["n_train", "degree"].filter(has)],
     y: metrics,
     colour: ["sketch", ...settings.filter((key) => key !== "sketch")],
-    panel: [...settings.filter((key) => key !== "sketch" && key !== "features"), "nothing"],
+    panel: ["setting", ...PLACE.filter(has), "nothing"],
   };
   const positive = data.rows.every((row) => !(row.metrics[data.y]?.mean <= 0));
-  const initial = { x: "features", y: data.y, colour: "sketch", panel: fields.panel.find(varies) ?? "nothing" };
+  const initial = { x: "features", y: data.y, colour: "sketch", panel: PLACE.some(varies) ? "setting" : "nothing" };
   const flags = { "log x": true, "log y": positive, "error bars": true, "Pareto front": false };
   const chosen = { ...initial, ...flags };
   const add = (name, control) => {
@@ -119,6 +124,13 @@ function selectors(form, data, redraw) {
   return chosen;
 }
 
+// The title of the panel that shows a row: one column, or all that vary and are not the x axis.
+function titled(data, chosen) {
+  const varying = PLACE.filter((key) => key !== chosen.x && data.keys.includes(key));
+  const keys = { setting: varying, nothing: [] }[chosen.panel] ?? [chosen.panel];
+  return (row) => keys.filter((key) => row[key] != null).map((key) => (typeof row[key] === "number" ? `${key} ${row[key]}` : row[key])).join(", ");
+}
+
 const value = (row, name) => (name in row ? row[name] : row.metrics[name]?.mean);
 
 function grouped(rows, key) {
@@ -128,7 +140,7 @@ function grouped(rows, key) {
 }
 
 function hover(row, chosen, data) {
-  const settings = ["dataset", "task", "kernel", "degree", "n_train", "n_test", "d", "features"].filter((key) => row[key] != null);
+  const settings = [...PLACE, "n_test", "d", "features"].filter((key) => row[key] != null);
   const numbers = [chosen.y, chosen.x].filter((name) => row.metrics[name]).map((name) => {
     const cell = row.metrics[name];
     const error = cell.standard_error == null ? "" : ` ± ${cell.standard_error.toPrecision(2)}`;
@@ -145,10 +157,10 @@ function look(name, place, colour, data, ink) {
 // A line joins the points that differ in x only, or in features where x is a metric.
 function traces(rows, chosen, data, ink) {
   const along = ["n_train", "degree"].includes(chosen.x) ? chosen.x : "features";
-  const rest = ["dataset", "task", "kernel", "degree", "n_train", "n_test", "sketch", "features"].filter((key) => key !== along);
+  const rest = [...PLACE, "n_test", "sketch", "features"].filter((key) => key !== along);
   const names = [...new Set(data.rows.map((row) => row[chosen.colour]))];
   const shown = new Set();
-  const panels = [...grouped(rows, (row) => row[chosen.panel]).entries()].slice(0, MOST_PANELS);
+  const panels = [...grouped(rows, titled(data, chosen)).entries()].slice(0, MOST_PANELS);
   return panels.map(([title, part], number) => {
     const axes = { xaxis: `x${number + 1}`.replace(/x1$/, "x"), yaxis: `y${number + 1}`.replace(/y1$/, "y") };
     const lines = [...grouped(part, (row) => JSON.stringify(rest.map((key) => row[key]))).values()].map((points) => {
@@ -203,17 +215,20 @@ async function draw(div, data, rows, chosen) {
     font: { color: ink, size: 12 },
     hoverlabel: { align: "left", font: { size: 11 } },
     legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
-    annotations: panels.filter(() => chosen.panel !== "nothing").map(({ title, axes }) => ({
-      text: plain(`${chosen.panel} ${title ?? ANY}`), showarrow: false, x: 0.5, y: 1, yanchor: "bottom", xref: `${axes.xaxis} domain`, yref: `${axes.yaxis} domain`,
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: ink, orientation: "v" },
+    annotations: panels.map(({ title, axes }) => ({
+      text: plain(title), showarrow: false, x: 0.5, y: 1, yanchor: "bottom", xref: `${axes.xaxis} domain`, yref: `${axes.yaxis} domain`,
     })),
   };
   const label = (name) => plain(data.metrics[name]?.label ?? name);
+  const steps = [...new Set(points.map((row) => row[chosen.x]))];
+  const ticks = steps.length < 9 ? { tickvals: steps, minor: { ticks: "" } } : {};
   for (const { axes } of panels) {
-    layout[axes.xaxis.replace("x", "xaxis")] = { ...axis(chosen["log x"]), title: { text: label(chosen.x), standoff: 6 } };
+    layout[axes.xaxis.replace("x", "xaxis")] = { ...axis(chosen["log x"]), ...(chosen.x in points[0] ? ticks : {}), title: { text: label(chosen.x), standoff: 6 } };
     layout[axes.yaxis.replace("y", "yaxis")] = { ...axis(chosen["log y"]), title: { text: label(chosen.y), standoff: 6 } };
   }
   if (!panels.length) layout.annotations = [{ text: "no line has both numbers", showarrow: false }];
-  await window.Plotly.react(div, panels.flatMap((panel) => panel.traces), layout, { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg", filename: data.name } });
+  await window.Plotly.react(div, panels.flatMap((panel) => panel.traces), layout, { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]], toImageButtonOptions: { format: "svg", filename: data.name } });
 }
 
 // ---- experiments
@@ -245,7 +260,7 @@ function download(name, words) {
 }
 
 async function open(section) {
-  const data = { ...JSON.parse(one('script[type="application/json"]', section).textContent), id: section.id };
+  const data = { ...(await unpacked(one("script.data", section)).json()), id: section.id };
   const table = await explore(one("table.lines", section));
   const left = () => table.rows({ search: "applied" }).nodes().toArray().map((line) => Number(line.dataset.row));
   const redraw = () => draw(one(".plot", section), data, left().map((row) => data.rows[row]), chosen);
