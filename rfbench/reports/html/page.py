@@ -24,8 +24,7 @@ from rfbench.reports.html.provenance import configs_as_yaml, provenance
 from rfbench.reports.html.svg import inline
 from rfbench.reports.tables import sign
 
-FIGURES = {
-    "figure": "What the run drew",
+PICTURES = {
     "maps": "Attention maps",
     "posteriors": "Posteriors",
     "grids": "Searches over penalties",
@@ -136,8 +135,10 @@ def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, A
         "latex": latex_lines(table),
         "looks": {sketch: _look(style) for sketch, style in looks(row["sketch"] for row in rows).items()},
     }
-    figures = ((what, experiment.directory / f"{kind}.svg") for kind, what in FIGURES.items())
-    drawn = [(what, inline(path, f"{name}-{path.stem}-", f"{what}: {table.title}")) for what, path in figures]
+
+    def drawn(kind: str, what: str) -> str:
+        return inline(experiment.directory / f"{kind}.svg", f"{name}-{kind}-", f"{what}: {table.title}")
+
     return {
         "id": name,
         "experiment": experiment,
@@ -146,7 +147,8 @@ def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, A
         "table": table,
         "reasons": list(reasons(table)),
         "data": pack(json.dumps(data, allow_nan=False, separators=(",", ":")).encode()),
-        "figures": [(what, svg) for what, svg in drawn if svg],
+        "figure": drawn("figure", "Figure"),
+        "pictures": [(what, svg) for kind, what in PICTURES.items() if (svg := drawn(kind, what))],
         "yaml": configs_as_yaml(experiment.runs),
         "provenance": provenance(experiment.runs),
     }
