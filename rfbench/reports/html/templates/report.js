@@ -47,12 +47,25 @@ function say(words) {
 
 // ---- tables
 
+// What differs from the table as it was written: order, search, and filters of columns.
+function brief({ order, search, columnControl = {} }) {
+  const inputs = Object.entries(columnControl).map(([column, { searchInput }]) => [column, searchInput]);
+  const filters = Object.fromEntries(inputs.filter(([, input]) => input && (input.value !== "" || /empty/i.test(input.logic))));
+  const found = { ...(order.length && { order }), ...(search.search && { search: search.search }), ...(Object.keys(filters).length && { filters }) };
+  return Object.keys(found).length ? JSON.stringify(found) : null;
+}
+
+function full(text) {
+  const { order = [], search = "", filters = {} } = JSON.parse(text);
+  const columnControl = Object.fromEntries(Object.entries(filters).map(([column, searchInput]) => [column, { searchInput }]));
+  return { time: Date.now(), start: 0, length: -1, order, search: { search, smart: true, regex: false, caseInsensitive: true }, columnControl };
+}
+
 async function explore(table) {
   const DataTable = (await library("datatables")).default;
-  const key = table.id;
-  let initial = null;
-  const view = ({ order, search, columns, columnControl }) => JSON.stringify({ order, search, columns, columnControl });
-  return new DataTable(table, {
+  const before = state.get(table.id);
+  let ready = false;
+  const found = new DataTable(table, {
     paging: false,
     autoWidth: false,
     order: [],
@@ -62,13 +75,11 @@ async function explore(table) {
     columnControl: ["order", ["search"]],
     ordering: { indicators: false, handler: true },
     stateSave: true,
-    stateLoadCallback: () => (state.has(key) ? JSON.parse(state.get(key)) : null),
-    stateSaveCallback: (_, data) => {
-      const now = view(data);
-      if (initial === null && !state.has(key)) initial = now;
-      keep(key, now === initial ? null : now);
-    },
+    stateLoadCallback: () => (before ? full(before) : null),
+    stateSaveCallback: (_, data) => ready && keep(table.id, brief(data)), // while it starts, filters are not yet there
   });
+  ready = true;
+  return found;
 }
 
 // ---- plots
@@ -247,10 +258,11 @@ async function copy(words) {
     const area = Object.assign(document.createElement("textarea"), { value: words });
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
+    if (!done) return say("The browser does not allow to copy");
   }
-  say("Copied");
+  return say("Copied");
 }
 
 function download(name, words) {
@@ -265,7 +277,7 @@ async function open(section) {
   const left = () => table.rows({ search: "applied" }).nodes().toArray().map((line) => Number(line.dataset.row));
   const redraw = () => draw(one(".plot", section), data, left().map((row) => data.rows[row]), chosen);
   const chosen = selectors(one("form.selectors", section), data, redraw);
-  table.on("search", () => requestAnimationFrame(redraw));
+  table.on("draw", () => requestAnimationFrame(redraw));
   dark.addEventListener("change", () => requestAnimationFrame(redraw));
   const export_ = () => text(one(".format", section).value, data, left());
   const ending = () => ({ csv: "csv", json: "json", latex: "tex" })[one(".format", section).value];
