@@ -188,7 +188,7 @@ def _curve(rows: "pd.DataFrame", sketch: str, metric: str, cost: str) -> Curve:
     if cost == "bytes":
         wide = (2 if sketch.startswith("complex_") else 1) * (2 if "dtype=float64" in sketch else 1)
         return Curve([float(D) * wide * NUMBER for D in values.index], values)
-    seconds = rows[rows["metric"] == cost].groupby("features")["value"].mean().reindex(values.index).dropna()
+    seconds = rows[rows["metric"] == cost].groupby("features")["value"].median().reindex(values.index).dropna()
     order = seconds[seconds > 0].sort_values(kind="stable").index
     return Curve([float(s) for s in seconds[order]], values.loc[order])
 
