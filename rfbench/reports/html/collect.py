@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench.checks import InputError
 from rfbench.progress import bar
-from rfbench.reports.tables import Table, numbers_and_gaps, summarize, whole_table
+from rfbench.reports.formats import plain
+from rfbench.reports.tables import SETTING, Table, numbers_and_gaps, summarize, whole_table
 from rfbench.results.rows import COLUMNS, read_rows, unique_rows
 
 if TYPE_CHECKING:
@@ -105,27 +107,30 @@ def read_run(directory: Path) -> Run:
     if not rows:
         raise InputError("has no rows yet; rerun its command to resume")
     for number, row in enumerate(rows):
-        try:
-            all(float(row[column] or 0) >= 0 for column in NUMBERS)
-        except (TypeError, ValueError):
-            raise InputError(f"results.csv is damaged near row {number + 2}") from None
+        if not _sound(row):
+            raise InputError(f"results.csv is damaged near row {number + 2}")
     path = directory / "run.json"
     if not path.exists():
         return Run(directory, rows, {})
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        for group in GROUPS:
-            str(manifest["config"][group]["name"])
+        config = manifest["config"]
+        _ = [config[group]["name"] for group in GROUPS], [config[key] for key in ("degree", "features", "seeds")]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"run.json is damaged ({error!r})") from None
     return Run(directory, rows, manifest)
 
 
-def lines_of(experiment: Experiment) -> Iterator[Run | None]:
-    """For each line of the table the run that made it."""
-    from rfbench.reports.formats import plain
-    from rfbench.reports.tables import SETTING
+def _sound(row: dict[str, str]) -> bool:
+    """Whether a row is complete and its numbers are finite."""
+    try:
+        return None not in row.values() and all(isfinite(float(row[column] or 0)) for column in NUMBERS)
+    except ValueError:
+        return False
 
+
+def makers_of(experiment: Experiment) -> Iterator[Run | None]:
+    """For each line of the table the run that made it."""
     makers: dict[tuple[str, ...], Run] = {}
     for run in experiment.runs:
         for row in run.rows:

@@ -1,6 +1,7 @@
 """The page: results, plots, tables and the libraries that show them, in one file that loads nothing."""
 
 import base64
+import csv
 import gzip
 import hashlib
 import json
@@ -15,11 +16,11 @@ from rfbench import __version__
 from rfbench.checks import InputError
 from rfbench.progress import bar
 from rfbench.reports.figures.style import looks
-from rfbench.reports.formats import csv_lines, latex_lines, plain, reasons, records
+from rfbench.reports.formats import csv_lines, latex_lines, plain, records
 from rfbench.reports.html import contests
 from rfbench.reports.html.again import command
 from rfbench.reports.html.changes import CHANGED, EQUAL, MOVED, WITHIN, Changes
-from rfbench.reports.html.collect import Collection, Experiment, lines_of
+from rfbench.reports.html.collect import Collection, Experiment, makers_of
 from rfbench.reports.html.provenance import configs_as_yaml, provenance
 from rfbench.reports.html.svg import inline
 from rfbench.reports.tables import sign
@@ -103,9 +104,7 @@ def _libraries() -> dict[str, str]:
     except ModuleNotFoundError:
         raise InputError("the page needs the extra `report`: pip install 'rfbench[report]'") from None
     packed = {"datatables": tables / "dt_bundle.js", "plotly": plots / "plotly.min.js"}
-    found = {
-        name: base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode() for name, path in packed.items()
-    }
+    found = {name: pack(path.read_bytes()) for name, path in packed.items()}
     return found | {"style": (tables / "dt_bundle.css").read_text(encoding="utf-8")}
 
 
@@ -120,7 +119,7 @@ def _slug(name: str) -> str:
 
 def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, Any]:
     """What the template shows of an experiment."""
-    table, makers = experiment.table, list(lines_of(experiment))
+    table, makers = experiment.table, list(makers_of(experiment))
     rows = records(table)
     for row, run in zip(rows, makers, strict=True):
         row["command"] = command(run.manifest["config"], row["features"]) if run and run.manifest else ""
@@ -145,7 +144,6 @@ def _shown(experiment: Experiment, name: str, metric: str | None) -> dict[str, A
         "about": _about(rows),
         "commands": [bool(row["command"]) for row in rows],
         "table": table,
-        "reasons": list(reasons(table)),
         "data": pack(json.dumps(data, allow_nan=False, separators=(",", ":")).encode()),
         "figure": drawn("figure", "Figure"),
         "pictures": [(what, svg) for kind, what in PICTURES.items() if (svg := drawn(kind, what))],
@@ -206,8 +204,6 @@ def _gaps(found: Collection) -> list[dict[str, Any]]:
 
 def read_published(directory: Path) -> list[dict[str, str]]:
     """The lines that `rfbench compare` has written there, or none."""
-    import csv
-
     path = directory / "compare.csv"
     if not path.exists():
         return []

@@ -10,7 +10,7 @@ from rfbench.config.experiments import plan
 from rfbench.config.identity import job_hash
 from rfbench.job import plain_config
 from rfbench.reports.html.again import command
-from rfbench.reports.html.collect import collect, lines_of
+from rfbench.reports.html.collect import collect, makers_of
 from rfbench.results.rows import read_rows
 
 COMMANDS = [
@@ -55,7 +55,7 @@ def test_a_copied_command_makes_the_numbers_of_its_row(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("all results on one page: rfbench report, then open outputs/report.html\n")
     (experiment,) = collect(tmp_path / "outputs").experiments
-    line, run = list(zip(experiment.table.lines, lines_of(experiment), strict=True))[-1]
+    line, run = list(zip(experiment.table.lines, makers_of(experiment), strict=True))[-1]
     place = tmp_path / "elsewhere"
     place.mkdir()
     words = shlex.split(command(run.manifest["config"], int(line.setting["features"])))[1:]

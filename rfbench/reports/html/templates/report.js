@@ -214,6 +214,7 @@ async function draw(div, data, rows, chosen) {
   const [ink, line] = ["--ink", "--line"].map((name) => css.getPropertyValue(name).trim());
   const points = rows.filter((row) => row.features !== 0 && Number.isFinite(value(row, chosen.x)) && Number.isFinite(value(row, chosen.y)));
   const panels = traces(points, chosen, data, ink);
+  const wanted = new Set(points.map(titled(data, chosen))).size;
   const columns = Math.max(1, Math.min(panels.length, Math.floor(div.clientWidth / 340), 3));
   const down = Math.ceil(panels.length / columns);
   const axis = (log) => ({ type: log ? "log" : "linear", gridcolor: line, linecolor: line, zeroline: false, automargin: true, exponentformat: "power" });
@@ -224,6 +225,7 @@ async function draw(div, data, rows, chosen) {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: ink, size: 12 },
+    ...(wanted > panels.length && { title: { text: `${panels.length} of ${wanted} panels; filter the table to see others`, font: { size: 12 } } }),
     hoverlabel: { align: "left", font: { size: 11 } },
     legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: ink, orientation: "v" },
