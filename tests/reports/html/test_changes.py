@@ -58,6 +58,7 @@ def test_cells_are_told_apart():
     assert moved.relative == pytest.approx(moved.after / moved.before - 1)
 
 
+@pytest.mark.medium
 def test_few_of_many_cells_without_a_change_are_said_to_have_moved():
     """At 5 %, 400 uncorrected tests would name 20."""
     rng = np.random.default_rng(1)
@@ -79,6 +80,7 @@ def test_the_paired_test_is_that_of_scipy():
     assert np.isnan(paired(pd.Series([1.0]))[0])
 
 
+@pytest.mark.medium
 def test_a_winner_of_many_equal_sketches_is_seldom_beyond_chance():
     """Ten equal sketches, 300 times; an uncorrected test against the last of them does not pass the same criterion."""
     rng = np.random.default_rng(3)

@@ -21,6 +21,7 @@ from rfbench.reports.html.collect import collect
 from rfbench.reports.html.page import report_page
 from rfbench.results.rows import read_rows
 
+pytestmark = pytest.mark.medium
 SKETCHES = {"rademacher": 1.0, "complex_rademacher": 0.9, "tensorsrht": 2.0}
 NAMES = [(dataset, sketch) for dataset in ("digits", "wine") for sketch in SKETCHES]
 D = (64, 128, 256)
