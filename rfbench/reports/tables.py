@@ -94,7 +94,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of the setting that vary, then metrics; `shared` metrics are those of no sketch, told in the notes."""
+    """Columns of the setting that vary, then metrics; `shared` metrics are those of no sketch, shown in the notes."""
 
     title: str
     keys: list[str]
