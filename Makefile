@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 READY = $(VENV)/.ready
 DEV = $(VENV)/.dev
+REPORT = $(VENV)/.report
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick paper-cells beyond clean
+.PHONY: help demo report-demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick paper-cells beyond clean
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,8 +25,18 @@ $(DEV): $(READY) $(wildcard plugins/*/pyproject.toml)
 	$(PIP) --no-deps lightonml==1.4.3
 	@touch $@
 
+$(REPORT): $(READY)
+	$(PIP) --editable '.[report]'
+	@touch $@
+
 demo: $(READY)  ## compare four sketches on embedded data
 	$(VENV)/bin/rfbench $(ARGS)
+
+# The last sweep has a task that wine cannot have: the page shows what failed, so a failure does not stop it.
+report-demo: $(REPORT)  ## two sweeps on embedded data and the page of their results, outputs/report.html
+	$(VENV)/bin/rfbench -m sketch=rademacher,tensorsketch,tensorsrht,ctr_tensorsrht degree=2,4 seeds=6
+	$(VENV)/bin/rfbench -m task=ridge,gpr dataset=diabetes,wine sketch=rff,orf,sorf features='[16,32,64,128]' seeds=4 || [ $$? = 1 ]
+	$(VENV)/bin/rfbench report
 
 test: $(DEV)  ## the tests but the slow ones (ARGS='-k name' for some of them)
 	$(PYTEST) -m 'not slow' $(ARGS)
@@ -71,12 +82,13 @@ table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 beyond-%: $(READY)  ## an experiment that no paper has, such as beyond-NAME for conf/experiment/beyond/NAME.yaml
 	$(VENV)/bin/rfbench experiment=beyond/$* size=$(PAPER) $(ARGS)
 
-paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers beside the published ones
+paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers beside the published ones, and a report
 	@failed=; for name in $(EXPERIMENTS); do \
 	  case " $(TIMED) " in *" $$name "*) how=basic;; *) how=$(LAUNCHER);; esac; echo "== $$name"; \
 	  $(VENV)/bin/rfbench experiment=$$name size=$(PAPER) hydra/launcher=$$how $(ARGS) || failed="$$failed $$name"; \
 	done; \
 	$(VENV)/bin/rfbench compare $(if $(TRUTH),--truth $(TRUTH)) || failed="$$failed compare"; \
+	$(VENV)/bin/rfbench report || failed="$$failed report"; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 beyond: EXPERIMENTS = $(filter beyond/%,$(ALL))

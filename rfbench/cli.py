@@ -7,7 +7,7 @@ import sys
 from rfbench import __version__
 from rfbench.checks import InputError
 
-VERBS = ("list", "data", "compare", "help")
+VERBS = ("list", "data", "compare", "report", "help")
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -20,6 +20,8 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench list [{lists}]
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
   rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
+  rfbench report [DIR] [--format html|md|latex|csv|json]         all results as one page, or as tables
+  rfbench report --compare A B                                   what moved between two results
 
 Groups (group=choice; rfbench list shows the choices): {groups}
 Numbers (key=value; the default is shown):
@@ -76,6 +78,10 @@ def dispatch(words: list[str]) -> int:
         from rfbench.reports.compare.command import main as compare
 
         return compare(words[1:])
+    if first == "report":
+        from rfbench.reports.html.command import main as report
+
+        return report(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
         from rfbench.checks import did_you_mean
 

@@ -181,4 +181,5 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))
     say(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
+    say("all results on one page: rfbench report, then open outputs/report.html")
     return 1 if failed else 0

@@ -23,6 +23,8 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_configs_and_types_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"rfbench/conf/config.yaml", "rfbench/conf/sketch/ctr_tensorsrht.yaml", "rfbench/py.typed"} <= set(names)
+    templates = ("base.html", "report.html", "changes.html", "report.js", "report.css")
+    assert {f"rfbench/reports/html/templates/{name}" for name in templates} <= set(names)
     assert all(name.startswith(("rfbench/", "rfbench-")) for name in names)
 
 

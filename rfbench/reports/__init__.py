@@ -15,7 +15,8 @@ def write_report(
     """Write summary.csv and the figure that `plot` names; return the table as text."""
     from rfbench.reports.figures.figure import write_figure
     from rfbench.reports.figures.projections import write_crossings
-    from rfbench.reports.tables import as_text, summarize, summarize_curves, to_frame, write_summary
+    from rfbench.reports.formats import as_text
+    from rfbench.reports.tables import summarize, summarize_curves, to_frame, write_summary
 
     summary = summarize(to_frame(rows))
     write_summary(directory / "summary.csv", summary)

@@ -1,8 +1,12 @@
-"""Rows → mean, standard deviation and count over seeds, as a file and for the terminal."""
+"""Rows → mean, standard deviation and count over seeds, and tables of them, which formats.py writes in several ways."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rfbench.results.rows import COLUMNS
 from rfbench.results.series import SERIES_COLUMNS
@@ -13,7 +17,8 @@ if TYPE_CHECKING:
 
 SETTING = COLUMNS[: COLUMNS.index("seed")]
 SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is printed once, below them
-BEST = "* best mean among the sketches of one setting"
+FIELDS = ("metric", "mean", "std", "count", "best", "lacking", "message")
+MAY_VARY = ("dataset", "task", "kernel", "n_train", "degree")  # a column of a table only where it does
 LARGER_IS_BETTER = ("accuracy",)
 SMALLER_IS_BETTER = ("kl", "mnll", "joules", "kid_std", "largest_variance", "last_bias", "negative_rows")
 SMALLER_BEGINNINGS, SMALLER_ENDINGS = ("rel_", "max_", "variance_"), ("error", "mse", "_seconds")
@@ -21,8 +26,14 @@ SMALLER_BEGINNINGS, SMALLER_ENDINGS = ("rel_", "max_", "variance_"), ("error", "
 
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
     """The finished rows of results.csv, with numbers as numbers."""
-    frame = _numeric(rows, COLUMNS, "value")
-    return frame[frame["status"] == "ok"].fillna({"message": ""})
+    return numbers_and_gaps(rows)[0]
+
+
+def numbers_and_gaps(rows: Iterable[Mapping[str, Any]]) -> "tuple[pd.DataFrame, pd.DataFrame]":
+    """The rows of results.csv that have a number, and those that have a reason instead."""
+    frame = _numeric(rows, COLUMNS, "value").fillna({"message": "", "metric": "", "unit": ""})
+    finished = frame["status"] == "ok"
+    return frame[finished], frame[~finished]
 
 
 def summarize(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -53,22 +64,141 @@ def write_summary(path: Path, summary: "pd.DataFrame") -> None:
     replace_file(path, summary.to_csv(index=False, lineterminator="\n"))
 
 
-def as_text(summary: "pd.DataFrame") -> str:
-    """One table for each dataset, kernel and task, and what the marks in them mean."""
-    summary = summary.assign(best=_best(summary))
-    tables = ["\n".join(_table(part)) for _, part in summary.groupby(["dataset", "kernel", "task"], sort=False)]
-    return "\n\n".join(tables) + (f"\n{BEST}" if summary["best"].any() else "")
+@dataclass(frozen=True)
+class Cell:
+    """A mean over seeds, or in `reason` why there is none; beside a mean, why seeds are missing."""
+
+    mean: float = nan
+    std: float = nan
+    count: int = 0
+    best: bool = False
+    reason: str = ""
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean; NaN with one seed."""
+        return self.std / sqrt(self.count) if self.count else nan
+
+    def text(self, standard_error: bool = False) -> str:
+        """The mean, ± its standard error or the standard deviation of seeds."""
+        return number(self.mean, self.error if standard_error else self.std)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One sketch with one number of features; the setting has the columns of results.csv before the seed."""
+
+    setting: dict[str, Any]
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of the setting that vary, then metrics; `shared` metrics are those of no sketch, shown in the notes."""
+
+    title: str
+    keys: list[str]
+    headers: dict[str, str]  # metric → heading
+    shared: list[str]
+    lines: list[Line]
+    notes: list[str]
+
+
+def tables(summary: "pd.DataFrame", gaps: "pd.DataFrame | None" = None) -> Iterator[Table]:
+    """One for each dataset, kernel and task; `gaps` are rows of results.csv without a number."""
+    for _, part in _with_gaps(summary, gaps).groupby(["dataset", "kernel", "task"], sort=False):
+        yield _table(part)
+
+
+def whole_table(summary: "pd.DataFrame", gaps: "pd.DataFrame | None" = None) -> Table:
+    """One for all."""
+    return _table(_with_gaps(summary, gaps))
+
+
+def _with_gaps(summary: "pd.DataFrame", gaps: "pd.DataFrame | None") -> "pd.DataFrame":
+    """The summary and a row for each setting and metric without a number: its reason, and how many seeds lack it.
+
+    Then all are sorted; without gaps they keep the order in which they were computed.
+    """
+    import pandas as pd
+
+    summary = summary.assign(best=_best(summary), lacking=0)
+    if gaps is None:
+        return summary
+    groups = gaps.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)["message"]
+    lacking = groups.agg(message="first", lacking="size").reset_index().assign(best=False, count=0)
+    both = pd.concat([summary, lacking], ignore_index=True) if len(lacking) else summary
+    return both.sort_values([*MAY_VARY, "sketch", "features"], kind="stable")
+
+
+def _table(part: "pd.DataFrame") -> Table:
+    shared, numbers = part["metric"].str.match(SHARED), part["lacking"] == 0
+    several_degrees = part["degree"].nunique() > 1
+    return Table(
+        _title(part, part.loc[numbers, "count"]),
+        [key for key in MAY_VARY if _varies(part, key)] + ["sketch", "features"],
+        _headers(part[~shared & (part["metric"] != "")]),
+        list(part.loc[shared, "metric"].unique()),
+        list(_lines(part)),
+        [*_captions(part[~shared & numbers], several_degrees), *_below(part[shared & numbers], several_degrees)],
+    )
+
+
+def _varies(part: "pd.DataFrame", key: str) -> bool:
+    """Training rows count within a dataset."""
+    values = part.groupby("dataset")[key] if key == "n_train" else part[key]
+    return bool(np.max(values.nunique()) > 1)
+
+
+def _title(part: "pd.DataFrame", counts: "pd.Series[Any]") -> str:
+    """dataset (rows, columns), kernel, task, seeds; the number of choices of what varies."""
+    columns = "columns" if part["d"].max() > 1 else "column"
+    size = f" ({_span(part['n_train'])} training rows, {_span(part['d'])} {columns})" if part["d"].notna().any() else ""
+    one_kernel = part["kernel"].nunique() == 1
+    power = f" of degree {part['degree'].max():.0f}" if one_kernel and part["degree"].nunique() == 1 else ""
+    dataset, kernel, task = (
+        str(part[key].iloc[0]) if part[key].nunique() == 1 else f"{part[key].nunique()} {key}s"
+        for key in ("dataset", "kernel", "task")
+    )
+    kernel = f"{kernel} kernel" if one_kernel else kernel
+    seeds = f", seeds: {_span(counts)}" if len(counts) else ""
+    return f"{dataset}{size}, {kernel}{power}, {task}{seeds}"
+
+
+def _lines(part: "pd.DataFrame") -> Iterator[Line]:
+    """In the order of the degrees and of the rows; a failure, which names no metric, holds for all of them."""
+    metrics = [metric for metric in part["metric"].unique() if metric]
+    groups: Any = part.sort_values("degree", kind="stable").groupby(list(SETTING), sort=False, dropna=False)
+    for names, rows in groups:
+        found: dict[str, Cell] = {}
+        gaps: dict[str, tuple[int, str]] = {}
+        for metric, mean, std, count, best, lacking, message in zip(*(rows[name] for name in FIELDS), strict=True):
+            if lacking:
+                gaps[metric] = lacking, message
+            else:
+                found[metric] = Cell(mean, std, int(count), bool(best))
+        cells = {metric: _cell(found.get(metric), gaps.get(metric) or gaps.get("")) for metric in metrics}
+        yield Line(dict(zip(SETTING, names, strict=True)), {metric: cell for metric, cell in cells.items() if cell})
+
+
+def _cell(found: Cell | None, gap: tuple[int, str] | None) -> Cell | None:
+    if not gap:
+        return found
+    lacking, message = gap
+    if not found:
+        return Cell(reason=message)
+    return replace(found, reason=f"{lacking} of {found.count + lacking} seeds: {message}")
 
 
 def _best(summary: "pd.DataFrame") -> "pd.Series[bool]":
     """Whether a mean is the best of several sketches in the same setting; some metrics have no better and worse."""
-    cost = summary["mean"] * summary["metric"].map(_sign)
+    cost = summary["mean"] * summary["metric"].map(sign)
     setting = [name for name in SETTING if name != "sketch"]
     groups = summary.assign(cost=cost).groupby([*setting, "metric"], dropna=False)["cost"]
     return (cost == groups.transform("min")) & (groups.transform("nunique") > 1)
 
 
-def _sign(metric: str) -> float:
+def sign(metric: str) -> float:
     """1 where smaller is better, −1 where larger is, NaN where neither is."""
     if metric in LARGER_IS_BETTER:
         return -1
@@ -76,37 +206,8 @@ def _sign(metric: str) -> float:
     return 1 if smaller else float("nan")
 
 
-def _table(part: "pd.DataFrame") -> Iterator[str]:
-    """Title, a line for each sketch and number of features, captions, and what all sketches share."""
-    dataset, kernel, task = part[["dataset", "kernel", "task"]].iloc[0]
-    columns = "columns" if part["d"].max() > 1 else "column"
-    data = f"{dataset} ({_span(part['n_train'])} training rows, {_span(part['d'])} {columns})"
-    several_degrees = part["degree"].nunique() > 1
-    power = f" of degree {part['degree'].iloc[0]:.0f}" if part["degree"].nunique() == 1 else ""
-    yield f"{data}, {kernel} kernel{power}, {task}, seeds: {_span(part['count'])}"
-    keys = ["n_train"] * (part["n_train"].nunique() > 1) + ["degree"] * several_degrees + ["sketch", "features"]
-    shared = part["metric"].str.match(SHARED)
-    yield from _grid(part[~shared], keys)
-    yield from _captions(part[~shared], several_degrees)
-    yield from _below(part[shared], several_degrees)
-
-
 def _span(counts: "pd.Series[Any]") -> str:
     return "–".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
-
-
-def _grid(part: "pd.DataFrame", keys: list[str]) -> Iterator[str]:
-    headers = _headers(part)
-    starred = set(part.loc[part["best"], "metric"])
-    lines = [[*keys, *headers.values()]]
-    groups: Any = part.sort_values("degree", kind="stable").groupby(keys, sort=False)
-    for names, cells in groups:
-        found = {cell.metric: _cell(cell.mean, cell.std) + "*" * cell.best for cell in cells.itertuples()}
-        setting = [name if isinstance(name, str) else f"{name:.0f}" for name in names]
-        lines.append([*setting, *(_flush(found.get(metric, ""), metric in starred) for metric in headers)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["─" * width for width in widths])
-    return ("  ".join(map(_aligned, line, widths)).rstrip() for line in lines)
 
 
 def _headers(part: "pd.DataFrame") -> dict[str, str]:
@@ -117,18 +218,8 @@ def _headers(part: "pd.DataFrame") -> dict[str, str]:
     return {metric: f"{names[metric]} [{unit}]" if unit else names[metric] for metric, unit in units.items()}
 
 
-def _flush(cell: str, starred: bool) -> str:
-    """Room for the star of another cell, so that numbers stay below each other."""
-    return cell + " " if starred and not cell.endswith("*") else cell
-
-
-def _aligned(cell: str, width: int) -> str:
-    """Words to the left, numbers to the right."""
-    return cell.ljust(width) if cell[:1].isalpha() else cell.rjust(width)
-
-
-def _cell(mean: float, std: float) -> str:
-    return f"{mean:.4g} ± {std:.2g}" if std == std else f"{mean:.4g}"
+def number(mean: float, spread: float) -> str:
+    return f"{mean:.4g} ± {spread:.2g}" if spread == spread else f"{mean:.4g}"
 
 
 def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
@@ -151,7 +242,7 @@ def _below(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
     groups: Any = part.drop_duplicates(["degree", "metric"]).groupby("degree", dropna=False)
     for degree, cells in groups:
         facts = [
-            f"{cell.metric.removesuffix('_seconds')} {_cell(cell.mean, cell.std)}{cell.unit and f' {cell.unit}'}"
+            f"{cell.metric.removesuffix('_seconds')} {number(cell.mean, cell.std)}{cell.unit and f' {cell.unit}'}"
             + (f" ({cell.message})" if cell.message else "")
             for cell in cells.itertuples()
         ]

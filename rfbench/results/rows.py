@@ -43,10 +43,15 @@ def finished_rows(path: Path) -> list[dict[str, str]]:
 
 def joined_rows(directories: Iterable[Path]) -> list[dict[str, str]]:
     """The rows of several jobs, each number once: jobs may share a number of features."""
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in (row for directory in directories for row in read_rows(directory / "results.csv")):
-        rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
-    return list(rows.values())
+    return unique_rows(row for directory in directories for row in read_rows(directory / "results.csv"))
+
+
+def unique_rows(rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Of rows for the same number the first."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
+    return list(found.values())
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.figures import ROW, metrics
 
 from rfbench.reports import write_report
-from rfbench.reports.tables import BEST, as_text
+from rfbench.reports.formats import BEST, as_text
 
 VALUES = (1.0, 2.0, 6.0)
 

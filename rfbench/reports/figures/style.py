@@ -100,6 +100,22 @@ def tell_apart(panels: Iterable["Axes"]) -> None:
                 _restyle(artists, _shade(colour, place / (len(names) - 1)), new_marker)
 
 
+def looks(sketches: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The styles of names that are drawn together, told apart like the lines of a figure."""
+    from matplotlib.colors import to_hex
+
+    alike: dict[Any, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(sketches):
+        style = line_style(name)
+        alike[style["color"], style["linestyle"], style["marker"]].append(name)
+    found = {name: line_style(name) for names in alike.values() for name in names}
+    for (colour, _, _), names in alike.items():
+        for place, name in enumerate(names if len(names) > 1 else ()):
+            shade = to_hex(_shade(colour, place / (len(names) - 1)))
+            found[name] |= {"color": shade, "marker": MARKERS[place % len(MARKERS)]}
+    return found
+
+
 def _shade(colour: Any, light: float) -> tuple[float, float, float]:
     """From half black (0) to half white (1)."""
     from matplotlib.colors import to_rgb

@@ -7,7 +7,7 @@ from support.figures import axes, bars, curves, lines, metrics
 from rfbench.reports.figures.figure import choose
 from rfbench.reports.figures.learning import FIELDS, fields
 from rfbench.reports.figures.style import line_style, tell_apart
-from rfbench.reports.tables import as_text
+from rfbench.reports.formats import as_text
 
 
 def summary(*rows):
