@@ -23,6 +23,7 @@ from rfbench.sketches.maclaurin.allocation import Term, starts, statistics
 from rfbench.sketches.products import tensor_sketch
 from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import require_base
+from rfbench.sketches.products.weights import Law
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
 
 Part = tuple[int, int, float]  # n > 0, Dₙ, wₙ
@@ -58,6 +59,10 @@ class MaclaurinSketch(Sketch):
     @property
     def is_complex(self) -> bool:
         return power(self.base, 1).is_complex
+
+    @property
+    def weight_law(self) -> Law | None:
+        return power(self.base, 2).weight_law
 
     @property
     def linear(self) -> bool:

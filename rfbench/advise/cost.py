@@ -1,0 +1,87 @@
+"""Seconds and bytes of features: a short timing on this machine, and a line through two numbers of features.
+
+All sketches are timed in one process, turn by turn, and the shortest turn counts, so that a busy machine slows them
+alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rfbench.advise.candidates import Candidate
+from rfbench.arrays import Array
+from rfbench.engines import Engine
+from rfbench.progress import bar
+from rfbench.sketches import FeatureMap
+
+TIMED_ROWS = 512
+TIMED_FEATURES = 256, 1024  # at most; time is nearly linear in D
+TURNS = 5
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Lines in D for a million rows."""
+
+    seconds: tuple[float, float]  # at D = 0, and for every feature
+    map_bytes: tuple[float, float]
+    feature_bytes: int  # of one number of Φ
+
+    def seconds_of(self, D: int) -> float:
+        return self.seconds[0] + self.seconds[1] * D
+
+    def bytes_of(self, D: int) -> int:
+        """The feature map, and Φ of a million rows."""
+        return round(self.map_bytes[0] + self.map_bytes[1] * D) + MILLION * D * self.feature_bytes
+
+    def within_seconds(self, seconds: float) -> int:
+        return int((seconds - self.seconds[0]) / max(self.seconds[1], 1e-12))
+
+    def within_bytes(self, size: int) -> int:
+        return int((size - self.map_bytes[0]) / (self.map_bytes[1] + MILLION * self.feature_bytes))
+
+
+def measured(candidates: Sequence[Candidate], engine: Engine) -> dict[str, Cost]:
+    """The costs of all candidates by name."""
+    rows = candidates[0].evidence.fitting_rows
+    X = np.resize(rows, (TIMED_ROWS, rows.shape[1]))
+    maps = {one.name: [one.draw(one.count(D), 0) for D in TIMED_FEATURES] for one in candidates}
+    Phi = {name: [features.empty(len(X)) for features in two] for name, two in maps.items()}
+    seconds = {name: [np.inf, np.inf] for name in maps}
+    with engine.running(), bar(TURNS * len(maps), "timing") as shown:
+        for _ in range(TURNS):
+            for name, two in maps.items():
+                for k, features in enumerate(two):
+                    start = perf_counter()
+                    engine.transform(features, X, Phi[name][k])
+                    seconds[name][k] = min(seconds[name][k], perf_counter() - start)
+                shown.update()
+    return {name: of_two(two, np.array(seconds[name]) * MILLION / len(X)) for name, two in maps.items()}
+
+
+def of_two(maps: Sequence[FeatureMap], seconds: Array) -> Cost:
+    """The lines through two feature maps."""
+    D = [features.D for features in maps]
+    sizes = np.array([sum(arrays_of(features).values()) for features in maps])
+    return Cost(line(D, seconds), line(D, sizes), maps[0].dtype.itemsize)
+
+
+def line(x: Sequence[int], y: Array) -> tuple[float, float]:
+    """(intercept, slope) of the line through two points, neither below zero; through the origin where x is the same."""
+    slope = float(y[1] - y[0]) / (x[1] - x[0]) if x[1] > x[0] else 0.0
+    slope = float(np.clip(slope, 0, y[1] / x[1]))
+    return float(y[1]) - slope * x[1], slope
+
+
+def arrays_of(thing: Any) -> dict[int, int]:
+    """The bytes of every array that an object holds, by its identity; views count once with what they share."""
+    if isinstance(thing, np.ndarray):
+        return {id(thing): thing.nbytes}
+    parts = thing.values() if isinstance(thing, Mapping) else thing if isinstance(thing, list | tuple) else ()
+    if hasattr(thing, "__dict__") and not isinstance(thing, type):
+        parts = vars(thing).values()
+    return {key: size for part in parts for key, size in arrays_of(part).items()}
