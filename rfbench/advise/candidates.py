@@ -3,9 +3,10 @@
     E‖K̂ − K‖² = Σ Var k̂ + (E k̂ − k)²,   summed over all entries of the kernel matrix                                (1)
 
 is known where a sketch has a closed form, and its root, corrected by tails.py, is the prediction; nothing is drawn.  For
-other sketches it is the mean over a few draws, and falls with √D beyond the largest number of features drawn.
+other sketches it is the mean over a few draws, and for other numbers of features it falls with √D.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from time import perf_counter
@@ -21,12 +22,14 @@ from rfbench.config.labels import default_options
 from rfbench.datasets.base import Dataset
 from rfbench.job import Job
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches import SKETCHES, FeatureMap, Sketch
 from rfbench.sketches.products.weights import Law
 from rfbench.tasks.base import KERNEL_ROWS
 
-DRAWS = 4
+DRAWS = 6
 MOST_DRAWN = 2048  # features at most of a sketch that is drawn to predict its error
+NEAR = 4  # times more or fewer features than were drawn, for which errors follow by the square root
+FURTHEST = 4  # times MOST_DRAWN: beyond, a small bias that draws do not show could decide
 MOST_FEATURES = 1 << 16
 STEPS = 12  # of the search for a number of features
 CLOSE = 0.98  # the number of features is good enough if the error is this near to the one wanted
@@ -43,6 +46,8 @@ class Candidate:
     shapes: Shapes = field(default_factory=dict)  # by law; candidates share them
     fit_seconds: dict[int, float] = field(default_factory=dict)
     errors: dict[int, float] = field(default_factory=dict)
+    recipes: dict[int, Sketch] = field(default_factory=dict)  # fitted
+    drawn: dict[int, float] = field(default_factory=dict)  # errors of draws
     closed_form: bool = True
 
     def count(self, D: int) -> int:
@@ -54,11 +59,14 @@ class Candidate:
 
     def fitted(self, D: int) -> Sketch:
         """The sketch fitted to training rows; a run takes more rows, by which the seconds are multiplied."""
+        if D in self.recipes:
+            return self.recipes[D]
         X, wanted = self.evidence.fitting_rows, max(self.sketch.sample_rows, KERNEL_ROWS)
         X, start = X[:wanted], perf_counter()
         found = self.sketch.adapt(X, D)
         rows = min(wanted, len(self.evidence.train))
-        self.fit_seconds[D] = (perf_counter() - start) * rows / len(X) if found is not self.sketch else 0.0
+        self.recipes[D] = found
+        self.fit_seconds[D] = (perf_counter() - start) * rows / len(X) if found != self.sketch else 0.0
         return found
 
     def draw(self, D: int, k: int) -> FeatureMap:
@@ -72,6 +80,11 @@ class Candidate:
             self.closed_form = sketch.closed_form is not None
             self.errors[D] = self._known(sketch, D) if self.closed_form else self._drawn(sketch, D)
         return self.errors[D]
+
+    @property
+    def most(self) -> int:
+        """The most features for which an error is predicted, once one is."""
+        return MOST_FEATURES if self.closed_form else FURTHEST * MOST_DRAWN
 
     def _known(self, sketch: Sketch, D: int) -> float:
         """Equation (1); of a complex sketch the real part counts, which is what a model uses."""
@@ -95,9 +108,16 @@ class Candidate:
         return self.shapes[key]
 
     def _drawn(self, sketch: Sketch, D: int) -> float:
-        count = self.count(min(D, MOST_DRAWN))
-        if count != D:
-            return self.error(count) * (count / D) ** 0.5
+        """The mean error of a few draws of D features, or of a number near it that was drawn already."""
+        near = min(self.drawn, key=lambda other: abs(np.log(other / D)), default=self.count(min(D, MOST_DRAWN)))
+        if near == D or (not 1 / NEAR <= near / D <= NEAR and D <= MOST_DRAWN):
+            self.drawn[D] = self._mean_of_draws(sketch, D)
+            return self.drawn[D]
+        if near not in self.drawn:
+            self.drawn[near] = self._mean_of_draws(self.fitted(near), near)
+        return self.drawn[near] * float(near / D) ** 0.5
+
+    def _mean_of_draws(self, sketch: Sketch, D: int) -> float:
         X, dtype = self.evidence.X, self.evidence.dtype.name
         K, found = self.evidence.kernel.gram(X, X), []
         for k in range(DRAWS):
@@ -119,22 +139,28 @@ class Candidate:
             if not few < D < enough:
                 D = 2 * ceil((max(few, 1) * enough) ** 0.5 / 2)
             D = self.count(D)
-        return enough if enough <= MOST_FEATURES else None
+        return enough if enough <= self.most else None
 
 
-def candidates_of(job: Job, evidence: Evidence) -> list[Candidate]:
-    """Every sketch with features of single rows that fits the kernel and the task."""
+def candidates_of(jobs: Sequence[Job], evidence: Evidence) -> list[Candidate]:
+    """The sketches of the jobs, those that have features of single rows and fit the kernel and the task."""
     found: list[Candidate] = []
     shapes: Shapes = {}
-    for name in (name for name in choices("sketch") if "/" not in name):
-        config = {**job.config, "sketch": default_options("sketch", name)}
+    for job in jobs:
         try:
-            sketch = replace(job, config=config).sketch(evidence.kernel)
+            sketch = job.sketch(evidence.kernel)
         except InputError:  # of another kernel
             continue
         if sketch.random and sketch.explicit and not job.task.objection(sketch, job.kernel):
-            found.append(Candidate(name, sketch, evidence, shapes))
+            found.append(Candidate(str(job.config["sketch"]["name"]), sketch, evidence, shapes))
     return found
+
+
+def with_every_sketch(job: Job) -> list[Job]:
+    """The job with each sketch of its kernel in turn, by its default options."""
+    fits = {name for name, family in SKETCHES.items() if not family.kernels or job.kernel.name in family.kernels}
+    names = (name for name in choices("sketch") if "/" not in name and (name in fits or name not in SKETCHES))
+    return [replace(job, config={**job.config, "sketch": default_options("sketch", name)}) for name in names]
 
 
 def features_for(job: Job, dataset: Dataset, error: float) -> int:

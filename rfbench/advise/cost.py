@@ -18,8 +18,9 @@ from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
 
 TIMED_ROWS = 512
+TIMED_NUMBERS = 1 << 17  # in the rows that are timed, at most
 TIMED_FEATURES = 256, 1024  # at most; time is nearly linear in D
-TURNS = 5
+TURNS = 4
 MILLION = 1_000_000
 
 
@@ -48,7 +49,7 @@ class Cost:
 def measured(candidates: Sequence[Candidate], engine: Engine) -> dict[str, Cost]:
     """The costs of all candidates by name."""
     rows = candidates[0].evidence.fitting_rows
-    X = np.resize(rows, (TIMED_ROWS, rows.shape[1]))
+    X = np.resize(rows, (min(TIMED_ROWS, TIMED_NUMBERS // rows.shape[1] + 1), rows.shape[1]))
     maps = {one.name: [one.draw(one.count(D), 0) for D in TIMED_FEATURES] for one in candidates}
     Phi = {name: [features.empty(len(X)) for features in two] for name, two in maps.items()}
     seconds = {name: [np.inf, np.inf] for name in maps}

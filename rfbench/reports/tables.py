@@ -104,9 +104,14 @@ def _grid(part: "pd.DataFrame", keys: list[str]) -> Iterator[str]:
         found = {cell.metric: _cell(cell.mean, cell.std) + "*" * cell.best for cell in cells.itertuples()}
         setting = [name if isinstance(name, str) else f"{name:.0f}" for name in names]
         lines.append([*setting, *(_flush(found.get(metric, ""), metric in starred) for metric in headers)])
+    return aligned_lines(lines)
+
+
+def aligned_lines(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Cells in columns, with a rule below the first line."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["─" * width for width in widths])
-    return ("  ".join(map(_aligned, line, widths)).rstrip() for line in lines)
+    rule = ["─" * width for width in widths]
+    return ("  ".join(map(_aligned, line, widths)).rstrip() for line in (lines[0], rule, *lines[1:]))
 
 
 def _headers(part: "pd.DataFrame") -> dict[str, str]:
