@@ -116,7 +116,7 @@ def _preparation(dataset: dict[str, Any]) -> Preparation:
 
 
 def _features(given: Any) -> list[int | str]:
-    wanted = "a number such as 4096, a multiple of the padded columns such as 2d, auto:0.05, or a list of them"
+    wanted = "a whole number above 0 such as 4096, a multiple of the columns such as 2d, auto:0.05, or a list of them"
     several = given if isinstance(given, list) else [given]
     require(bool(several), "features", wanted, given)
     for one in several:

@@ -40,7 +40,7 @@ class Evidence:
 
     @cached_property
     def scale(self) -> float:
-        """Σ k(x, y)² over a matrix of n rows."""
+        """Σ k(x, y)² in the units of `total`."""
         return self.total(self.squares(self.kernel.gram(self.X, self.X)))
 
     def squares(self, K: Array) -> Array:
@@ -49,7 +49,10 @@ class Evidence:
         return np.sum(np.abs(K.reshape(len(self.X), p, len(self.X), p)) ** 2, axis=(1, 3))
 
     def total(self, A: Array) -> float:
-        """The sum over a matrix of n rows, of which A is a sample: pairs of different rows have more weight."""
+        """The sum over a matrix of n rows divided by n, times the rows of A, of which A is a sample.
+
+        The diagonal of a matrix of n rows has the share 1/n of its entries, that of A a larger one.
+        """
         trace = float(np.trace(A))
         return trace + (self.n - 1) / max(len(A) - 1, 1) * (float(A.sum()) - trace)
 
