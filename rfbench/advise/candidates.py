@@ -2,8 +2,8 @@
 
     E‖K̂ − K‖² = Σ Var k̂ + (E k̂ − k)²,   summed over all entries of the kernel matrix                                (1)
 
-is known where a sketch has a closed form, and its root, corrected by tails.py, is the prediction; nothing is drawn.  For
-other sketches it is the mean over a few draws, and for other numbers of features it falls with √D.
+is known where a sketch has a closed form, and its root, corrected by tails.py, is the prediction; nothing is drawn.
+For other sketches it is the mean over a few draws, and for other numbers of features it falls with √D.
 """
 
 from collections.abc import Sequence

@@ -55,10 +55,10 @@ def choose(words: list[str], limit: float) -> tuple[list[str], str]:
             if (perf_counter() - start) * (1 + 1 / len(found)) > limit:  # another one would take too long
                 break
     loss, name, degree, length_scale = min(found)
-    options = f"degree={degree}" if degree else f"kernel.length_scale={length_scale:.4g}"
+    option = f"degree={degree}" if degree else f"kernel.length_scale={length_scale:.4g}"
     score = "misclassified" if dataset.classes else "root mean square error"
     said = f"{loss:.2%} {score}" if dataset.classes else f"{score} {loss:.4g}"
-    return [f"kernel={name}", options], (
-        f"kernel=auto: {name} ({options}), {said} on held-out rows by ridge regression on {len(train)} training rows; "
+    return [f"kernel={name}", option], (
+        f"kernel=auto: {name} ({option}), {said} on held-out rows by ridge regression on {len(train)} training rows; "
         f"{len(found)} of {len(CANDIDATES)} kernels tried in {limit:g} s"
     )

@@ -33,7 +33,8 @@ def main(words: list[str]) -> int:
         return 0
     from rfbench.advise.report import rankings_text, reason, table
 
-    say("\n".join([*filter(None, [note]), f"{title}: {wanted(goal)}, {choices[0].one.evidence.n} rows", table(choices)]))
+    heading = f"{title}: {wanted(goal)}, kernel matrices of {choices[0].one.evidence.n} rows"
+    say("\n".join([*filter(None, [note]), heading, table(choices)]))
     say(f"\n{rankings_text(rankings(choices))}\n\n{reason(*choices[:2])}\n\n{command(choices[0], overrides)}")
     files = sorted(path.name for path in directory.iterdir() if path.suffix in (".csv", ".png", ".svg"))
     say(f"\n{os.path.relpath(directory)}/: {' '.join(files)}")
@@ -46,7 +47,8 @@ def parse(words: list[str]) -> tuple[bool, Goal, list[str]]:
     for flag in flags:
         if flag != "--json":
             raise InputError(f"no option '{flag}' of advise; usage: {USAGE}")
-    goals, overrides = [], []
+    goals: list[Goal] = []
+    overrides: list[str] = []
     for word in (word for word in words if word not in flags):
         key, equals, value = word.partition("=")
         if not equals:
@@ -55,9 +57,10 @@ def parse(words: list[str]) -> tuple[bool, Goal, list[str]]:
             raise InputError(f"'{word}' has no effect on advice; remove it")
         if key.isidentifier() and key not in (known := {*GOALS, *GROUPS, *root_keys()}):
             raise InputError(f"no '{key}' in advise; {did_you_mean(key, known)}")
-        (goals if key in GOALS else overrides).append(word)
         if key in GOALS:
-            goals[-1] = Goal(key, number(key, value))
+            goals.append(Goal(key, number(key, value)))
+        else:
+            overrides.append(word)
     if len(goals) > 1:
         raise InputError("give one of error=…, features=… and seconds=…")
     return bool(flags), goals[0] if goals else DEFAULT, overrides

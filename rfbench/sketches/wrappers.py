@@ -138,10 +138,13 @@ class Affine(Wrapper):
     @property
     def closed_form(self) -> ClosedForm | None:
         form = self.base.closed_form
-        return form and ClosedForm(*map(self._of_augmented, (form.variance, form.pseudo_variance)))
+        if form is None:
+            return None
+        pseudo_variance = form.pseudo_variance and self._of_augmented(form.pseudo_variance)
+        return ClosedForm(self._of_augmented(form.variance), pseudo_variance)
 
-    def _of_augmented(self, spread: OfPairs | None) -> OfPairs | None:
-        return spread and (lambda X, Y, D: spread(self.augmented(X), self.augmented(Y), D))
+    def _of_augmented(self, spread: OfPairs) -> OfPairs:
+        return lambda X, Y, D: spread(self.augmented(X), self.augmented(Y), D)
 
 
 def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
