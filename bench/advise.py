@@ -4,15 +4,17 @@ measured            mean over draws of ‖K̂ − K‖/‖K‖ on test rows, dra
 predicted           what `rfbench advise` says of a kernel matrix of as many rows, from training rows only
 at equal features   measured error of the recommended sketch over the smallest, of all sketches with D features
 at equal time       the same in a half, one and two times the time of ctr_tensorsrht (rff) with 2d features; the advice
-                    goes by its own timing, the errors by that of the draws, interpolated between the measured D
+                    goes by its own timing at two D, the measured errors by another one at d, 2d and 4d; both are
+                    interpolated, for d/2 to 8d features
 
-A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV file of a
-dataset is resumed where it stopped: python bench/advise.py digits letter; --tables prints what the files say.
+A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV files of a
+dataset are resumed where they stopped: python bench/advise.py digits letter.  --again measures cases once more whose mean
+is known to no better than 5 %; --tables prints what the files say.
 """
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -22,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.advise.candidates import Candidate, candidates_of, with_every_sketch
+from rfbench.advise.cost import TIMED_NUMBERS, line, timed
 from rfbench.advise.cost import measured as costs_of
 from rfbench.advise.evidence import Evidence, observe
 from rfbench.arrays import padded
@@ -39,24 +42,23 @@ TIMES_D = (1, 2, 4)
 ROWS = 200  # test rows of a kernel matrix
 PRECISE, FEWEST, MOST = 0.03, 4, 400  # standard error of the mean, and draws
 COLUMNS = ("kernel", "sketch", "times_d", "features", "closed_form", "predicted", "measured", "standard_error", "draws",
-           "predict_seconds", "slope", "intercept", "time")  # fmt: skip
+           "predict_seconds")  # fmt: skip
+TIMES = ("kernel", "sketch", "intercept", "slope", *(f"seconds_{times}d" for times in TIMES_D))
 
 
-def errors(sketch: Sketch, name: str, evidence: Evidence, split: Split, D: int, budget: float) -> tuple[Any, float]:
-    """Measured errors of draws, and the shortest time of one for a million rows."""
-    found, seconds, start = [], np.inf, perf_counter()
+def errors(sketch: Sketch, name: str, evidence: Evidence, split: Split, D: int, budget: float) -> Any:
+    """Measured errors of draws."""
+    found, start = [], perf_counter()
     for seed in range(MOST):
         X, _ = split.test.sample(ROWS, rng_for(seed, "kernel_error", "rows"))
         K = evidence.kernel.gram(X, X)
         features = sketch.sample(X.shape[1], D, rng_for(seed, "sketch", name, D, 0), "float32")
-        before = perf_counter()
         Phi = features(X)
-        seconds = min(seconds, perf_counter() - before)
         found.append(float(np.linalg.norm(features.product(Phi, Phi).real - K) / np.linalg.norm(K)))
         known = np.std(found) <= PRECISE * np.mean(found) * len(found) ** 0.5 and len(found) >= 4 * FEWEST
         if len(found) >= FEWEST and (known or perf_counter() - start > budget):
             break
-    return np.array(found), seconds * 1e6 / len(X)
+    return np.array(found)
 
 
 def predictions(candidates: list[Candidate]) -> dict[tuple[str, int], float]:
@@ -71,7 +73,7 @@ def predictions(candidates: list[Candidate]) -> dict[tuple[str, int], float]:
     return found
 
 
-def cases(job: Job, done: set[tuple[str, str]], budget: float) -> Iterator[tuple[Any, ...]]:
+def cases(job: Job, done: set[tuple[str, int]], budget: float) -> Iterator[tuple[Any, ...]]:
     """The columns after the kernel, for each sketch and number of features that is not done yet."""
     data = load(job.config["dataset"], data_dir=None, download=False)
     split = prepared_split(data, job.preparation, 0, job.dtype)
@@ -80,69 +82,98 @@ def cases(job: Job, done: set[tuple[str, str]], budget: float) -> Iterator[tuple
     start = process_time()
     predicted = predictions(candidates)
     seconds = process_time() - start
-    wanted = [key for key in predicted if (key[0], str(key[1])) not in done]
-    costs = costs_of(candidates, job.engine) if wanted else {}
-    for name, times in wanted:
+    for name, times in (key for key in predicted if key not in done):
         one, D = next(one for one in candidates if one.name == name), times * padded(evidence.d)
         sample, _ = split.train.sample(max(1000, one.sketch.sample_rows), rng_for(0, "kernel"))
-        found, time = errors(one.sketch.adapt(sample, D), name, evidence, split, D, budget)
-        intercept, slope = costs[name].seconds
+        found = errors(one.sketch.adapt(sample, D), name, evidence, split, D, budget)
         error = np.std(found, ddof=1) / len(found) ** 0.5
-        yield (name, times, D, one.closed_form, predicted[name, times], np.mean(found), error, len(found), seconds,
-               slope, intercept, time)  # fmt: skip
+        yield name, times, D, one.closed_form, predicted[name, times], np.mean(found), error, len(found), seconds
 
 
-def measure(dataset: str, path: Path, budget: float) -> None:
-    """Add the missing cases to the CSV file of a dataset."""
+def times_of(job: Job) -> Iterator[tuple[Any, ...]]:
+    """The time of every sketch as advice has it, and at the numbers of features that are measured."""
+    evidence = observe(job, load(job.config["dataset"], data_dir=None, download=False))
+    candidates = candidates_of(with_every_sketch(job), evidence)
+    candidates = [one for one in candidates if not one.sketch.objection(padded(evidence.d))]
+    costs = costs_of(candidates, job.engine)
+    maps = {one.name: [one.draw(one.count(times * padded(evidence.d)), 0) for times in TIMES_D] for one in candidates}
+    seconds = timed(maps, evidence.fitting_rows[: max(128, TIMED_NUMBERS // evidence.d)][:512], job.engine)
+    yield from ((name, *costs[name].seconds, *seconds[name]) for name in maps)
+
+
+def append(path: Path, columns: tuple[str, ...], rows: Callable[[str, Job, pd.DataFrame], Iterator[Any]]) -> None:
+    """Add to a CSV file the rows of every kernel that it lacks; each row is complete or absent."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    before = pd.read_csv(path, dtype=str) if path.exists() else pd.DataFrame(columns=COLUMNS)
+    before = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=columns)
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
         if not len(before):
-            writer.writerow(COLUMNS)
+            writer.writerow(columns)
         for kernel, words in KERNELS.items():
-            config = compose_jobs([f"dataset={dataset}", *words], multirun=False)[0]
-            ours = before[before["kernel"] == kernel]
-            done = set(zip(ours["sketch"], ours["times_d"], strict=True))
-            for row in cases(build_job(plain_config(without_hydra(config))), done, budget):
+            config = compose_jobs([f"dataset={path.stem.removesuffix('-times')}", *words], multirun=False)[0]
+            job = build_job(plain_config(without_hydra(config)))
+            for row in rows(kernel, job, before[before["kernel"] == kernel]):
                 writer.writerow((kernel, *row))
                 file.flush()
 
 
-def in_time(part: pd.DataFrame, seconds: float, error: str) -> dict[str, float]:
-    """The error of every sketch in so many seconds: predicted by the timing of advice, measured by that of draws."""
+def measure(directory: Path, dataset: str, budget: float, again: bool) -> None:
+    """Fill both CSV files of a dataset."""
+
+    def missing(kernel: str, job: Job, before: pd.DataFrame) -> Iterator[Any]:
+        good = before[before["standard_error"] <= 0.05 * before["measured"]] if again else before
+        return cases(job, set(zip(good["sketch"], good["times_d"], strict=True)), budget)
+
+    append(directory / f"{dataset}-times.csv", TIMES, lambda _, job, found: iter(()) if len(found) else times_of(job))
+    append(directory / f"{dataset}.csv", COLUMNS, missing)
+
+
+def in_time(errors: pd.DataFrame, times: pd.DataFrame, seconds: float, kind: str) -> dict[str, float]:
+    """The predicted or measured error of every sketch in so many seconds."""
     found = {}
-    for name, points in part.sort_values("features").groupby("sketch"):
+    for one in times.itertuples():
+        points = errors[errors["sketch"] == one.sketch].sort_values("features")
         if len(points) < len(TIMES_D):
             continue
-        slope, intercept = np.polyfit(points["features"], points["time"], 1)
-        if error == "predicted":
-            slope, intercept = points[["slope", "intercept"]].iloc[0]
-        if seconds > intercept:
-            x, y = np.log(points["features"]), np.log(points[error])
-            D = np.log((seconds - intercept) / max(slope, 1e-9))
-            near = np.clip(D, x.min(), x.max())
-            found[str(name)] = float(np.exp(np.interp(near, x, y) + (near - D) / 2))
+        x, y = np.log(points["features"].to_numpy()), np.log(points[kind].to_numpy())
+        if kind == "predicted":
+            D = (seconds - one.intercept) / max(one.slope, 1e-12)
+        else:
+            intercept, slope = line([points["features"].iloc[k] for k in (0, 2)], np.array([one[5], one[7]]))
+            D = (seconds - intercept) / max(slope, 1e-12)
+        if np.exp(x[0]) / 2 <= D:
+            D = np.log(min(D, 2 * np.exp(x[2])))
+            near = np.clip(D, x[0], x[2])
+            found[one.sketch] = float(np.exp(np.interp(near, x, y) + (near - D) / 2))
     return found
 
 
-def regrets(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Measured error of the recommended sketch over the smallest: at equal features, and at equal time."""
-    by_features, by_time = [], []
+COMPARED = ["dataset", "kernel", "at", "recommended", "best", "ratio"]
+
+
+def at_equal_features(frame: pd.DataFrame) -> pd.DataFrame:
+    """Measured error of the recommended sketch over the smallest."""
+    found = []
+    for (dataset, kernel, times), same in frame.groupby(["dataset", "kernel", "times_d"], sort=False):
+        best, chosen = (same.loc[same[kind].idxmin()] for kind in ("measured", "predicted"))
+        ratio = chosen["measured"] / best["measured"]
+        found.append((dataset, kernel, f"{times}d", chosen["sketch"], best["sketch"], ratio))
+    return pd.DataFrame(found, columns=COMPARED)
+
+
+def at_equal_time(frame: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
+    """The same in three times; sketches that need more are left out."""
+    found = []
     for (dataset, kernel), part in frame.groupby(["dataset", "kernel"], sort=False):
-        for times, same in part.groupby("times_d"):
-            best, chosen = same.loc[same["measured"].idxmin()], same.loc[same["predicted"].idxmin()]
-            names = chosen["sketch"], best["sketch"]
-            by_features.append((dataset, kernel, f"{times}d", *names, chosen["measured"] / best["measured"]))
-        plain = part[(part["sketch"] == ("rff" if kernel == "gaussian" else "ctr_tensorsrht")) & (part["times_d"] == 2)]
+        ours = times[(times["dataset"] == dataset) & (times["kernel"] == kernel)].drop(columns="dataset")
+        plain = ours.loc[ours["sketch"] == ("rff" if kernel == "gaussian" else "ctr_tensorsrht"), "seconds_2d"]
         for factor in (0.5, 1, 2):
-            predicted, measured = (in_time(part, factor * plain["time"].iloc[0], e) for e in ("predicted", "measured"))
-            common = predicted.keys() & measured.keys()
-            if common:
-                best, chosen = (min(common, key=of.__getitem__) for of in (measured, predicted))
-                by_time.append((dataset, kernel, f"{factor:g} t", chosen, best, measured[chosen] / measured[best]))
-    columns = ["dataset", "kernel", "at", "recommended", "best", "ratio"]
-    return {"features": pd.DataFrame(by_features, columns=columns), "time": pd.DataFrame(by_time, columns=columns)}
+            predicted, measured = (in_time(part, ours, factor * plain.item(), e) for e in ("predicted", "measured"))
+            if predicted and measured:
+                best, chosen = (min(of, key=of.__getitem__) for of in (measured, predicted))
+                ratio = measured.get(chosen, np.inf) / measured[best]
+                found.append((dataset, kernel, f"{factor:g} t", chosen, best, ratio))
+    return pd.DataFrame(found, columns=COMPARED)
 
 
 def markdown(frame: pd.DataFrame) -> str:
@@ -154,9 +185,15 @@ def markdown(frame: pd.DataFrame) -> str:
 
 def tables(directory: Path) -> None:
     """The tables of docs/advise.md."""
-    files = [path for name in DATASETS if (path := directory / f"{name}.csv").exists()]
-    frame = pd.concat([pd.read_csv(path).assign(dataset=path.stem) for path in files])
-    frame = frame[frame["measured"] > 1e-5]  # below, it is rounding
+    names = [name for name in DATASETS if (directory / f"{name}-times.csv").exists()]
+    frame, times = (
+        pd.concat(
+            [pd.read_csv(directory / f"{name}{end}.csv").assign(dataset=name) for name in names], ignore_index=True
+        )
+        for end in ("", "-times")
+    )
+    frame = frame.sort_values("draws").drop_duplicates(["dataset", "kernel", "sketch", "times_d"], keep="last")
+    frame = frame[frame["measured"] > 1e-5].sort_index()  # below, it is rounding
     known = frame[frame["closed_form"]].assign(ratio=lambda f: f["predicted"] / f["measured"])
     inside = known["ratio"].between(0.8, 1.25)
     print(f"{len(known)} cases: median {known['ratio'].median():.3f}, within 0.8–1.25 {inside.mean():.1%}\n")
@@ -166,7 +203,10 @@ def tables(directory: Path) -> None:
     print(markdown(summary))
     shown = ["dataset", "kernel", "sketch", "features", "predicted", "measured", "standard_error", "ratio"]
     print(markdown(known.loc[~inside, shown]))
-    for (title, found), most in zip(regrets(frame).items(), (1.05, 1.15), strict=True):
+    for title, found, most in (
+        ("features", at_equal_features(frame), 1.05),
+        ("time", at_equal_time(frame, times), 1.15),
+    ):
         good = found["ratio"] <= most
         print(
             f"equal {title}: best, or within {most - 1:.0%}, in {good.mean():.0%} of {len(found)} cases; the others:\n"
@@ -179,8 +219,11 @@ if __name__ == "__main__":
     parser.add_argument("datasets", nargs="*", default=DATASETS)
     parser.add_argument("--seconds", type=float, default=0.5, help="for the draws of one case")
     parser.add_argument("--directory", type=Path, default=Path("outputs/advise"))
+    parser.add_argument(
+        "--again", action="store_true", help="measure cases again that are known to no better than 5 %%"
+    )
     parser.add_argument("--tables", action="store_true", help="print the tables of the files and measure nothing")
     options = parser.parse_args()
     for name in () if options.tables else options.datasets:
-        measure(name, options.directory / f"{name}.csv", options.seconds)
+        measure(options.directory, name, options.seconds, options.again)
     tables(options.directory)
