@@ -7,9 +7,9 @@ at equal time       the same in a half, one and two times the time of ctr_tensor
                     goes by its own timing at two D, the measured errors by another one at d, 2d and 4d; both are
                     interpolated, for d/2 to 8d features
 
-A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV files of a
-dataset are resumed where they stopped: python bench/advise.py digits letter.  --again measures cases once more whose mean
-is known to no better than 5 %; --tables prints what the files say.
+A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV files of
+a dataset are resumed where they stopped: python bench/advise.py digits letter.  --again measures cases once more whose
+mean is known to no better than 5 %; --tables prints what the files say.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Candidates in order: for the wanted error, features or seconds, and at equal features, time and memory."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from rfbench.advise.candidates import Candidate
@@ -65,12 +66,10 @@ def ranked(candidates: Sequence[Candidate], costs: dict[str, Cost], goal: Goal) 
     found = []
     with bar(len(candidates), "predictions") as shown:
         for one in candidates:
-            try:
+            with suppress(InputError):  # such as a series that is too long for these rows
                 if D := goal.features(one, costs[one.name]):
                     choice = Choice(one, costs[one.name], D)
                     found.append((choice.error, choice))
-            except InputError:  # such as a series that is too long for these rows
-                pass
             shown.update()
     if goal.kind == "error":
         return sorted((choice for _, choice in found), key=lambda c: (c.features * c.cost.feature_bytes, c.seconds))
@@ -80,12 +79,12 @@ def ranked(candidates: Sequence[Candidate], costs: dict[str, Cost], goal: Goal) 
 def at_equal(choices: Sequence[Choice], features: Callable[[Choice], int]) -> list[Choice]:
     """The same candidates with as many features as a function allows each, least error first."""
     found = []
-    for choice in choices:
-        if D := affordable(choice.one, features(choice)):
-            try:
-                found.append((choice.one.error(D), Choice(choice.one, choice.cost, D)))
-            except InputError:
-                continue
+    with bar(len(choices), "comparison") as shown:
+        for choice in choices:
+            if D := affordable(choice.one, features(choice)):
+                with suppress(InputError):
+                    found.append((choice.one.error(D), Choice(choice.one, choice.cost, D)))
+            shown.update()
     return [choice for _, choice in sorted(found, key=lambda pair: pair[0])]
 
 

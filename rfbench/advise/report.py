@@ -8,6 +8,7 @@ import numpy as np
 
 from rfbench.advise.ranking import Choice, at_equal, front
 from rfbench.arrays import inner
+from rfbench.progress import bar
 from rfbench.reports.tables import aligned_lines
 
 if TYPE_CHECKING:
@@ -77,7 +78,11 @@ def draw_front(choices: Sequence[Choice], title: str) -> "Figure":
     from rfbench.reports.figures.figure import legend_columns
     from rfbench.reports.figures.style import line_style
 
-    lines = {c.one.name: [c, *_others(c)] for c in choices}
+    lines: dict[str, list[Choice]] = {}
+    with bar(len(choices), "figure") as shown:
+        for c in choices:
+            lines[c.one.name] = [c, *_others(c)]
+            shown.update()
     best = front([point for points in lines.values() for point in points])
     leading = {point.one.name for point in best}
     figure = Figure((5.2, 4.0), layout="constrained")
@@ -90,10 +95,9 @@ def draw_front(choices: Sequence[Choice], title: str) -> "Figure":
     ax.set(xlabel="seconds for a million rows", ylabel="predicted error", title=title)
     in_decades(ax)
     handles, labels = ax.get_legend_handles_labels()
-    shown = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label in leading]
-    if shown:
-        columns = legend_columns([label for _, label in shown], 5.2)
-        figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=columns)
+    named = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label in leading]
+    columns = legend_columns([label for _, label in named], 5.2)
+    figure.legend(*zip(*named, strict=True), loc="outside lower center", ncols=columns)
     return figure
 
 
