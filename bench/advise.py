@@ -15,6 +15,7 @@ mean is known to no better than 5 %; --tables prints what the files say.
 import argparse
 import csv
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -94,9 +95,10 @@ def times_of(job: Job) -> Iterator[tuple[Any, ...]]:
     """The time of every sketch as advice has it, and at the numbers of features that are measured."""
     evidence = observe(job, load(job.config["dataset"], data_dir=None, download=False))
     candidates = candidates_of(with_every_sketch(job), evidence)
-    candidates = [one for one in candidates if not one.sketch.objection(padded(evidence.d))]
-    costs = costs_of(candidates, job.engine)
-    maps = {one.name: [one.draw(one.count(times * padded(evidence.d)), 0) for times in TIMES_D] for one in candidates}
+    costs, maps = costs_of(candidates, job.engine), {}
+    for one in (one for one in candidates if one.name in costs):
+        with suppress(InputError):  # too few features
+            maps[one.name] = [one.draw(one.count(times * padded(evidence.d)), 0) for times in TIMES_D]
     seconds = timed(maps, evidence.fitting_rows[: max(128, TIMED_NUMBERS // evidence.d)][:512], job.engine)
     yield from ((name, *costs[name].seconds, *seconds[name]) for name in maps)
 

@@ -5,6 +5,7 @@ divided by the workers: what other programs do at the same time does not count.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from rfbench.advise.candidates import Candidate
 from rfbench.arrays import Array
+from rfbench.checks import InputError
 from rfbench.engines import Engine
 from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
@@ -47,10 +49,13 @@ class Cost:
 
 
 def measured(candidates: Sequence[Candidate], engine: Engine) -> dict[str, Cost]:
-    """The costs of all candidates by name."""
+    """The costs of all candidates that can be fitted to the rows, by name."""
     rows = candidates[0].evidence.fitting_rows
     X = np.resize(rows, (min(TIMED_ROWS, TIMED_NUMBERS // rows.shape[1] + 1), rows.shape[1]))
-    maps = {one.name: [one.draw(one.count(D), 0) for D in TIMED_FEATURES] for one in candidates}
+    maps: dict[str, list[FeatureMap]] = {}
+    for one in candidates:
+        with suppress(InputError):  # such as a series that is too long for these rows
+            maps[one.name] = [one.draw(one.count(D), 0) for D in TIMED_FEATURES]
     seconds = timed(maps, X, engine)
     return {name: of_two(two, seconds[name]) for name, two in maps.items()}
 

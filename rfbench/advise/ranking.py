@@ -64,8 +64,8 @@ def affordable(one: Candidate, most: int, exactly: bool = False) -> int | None:
 def ranked(candidates: Sequence[Candidate], costs: dict[str, Cost], goal: Goal) -> list[Choice]:
     """The choices that reach the goal, best first: least memory and then time for an error, else least error."""
     found = []
-    with bar(len(candidates), "predictions") as shown:
-        for one in candidates:
+    with bar(len(costs), "predictions") as shown:
+        for one in (one for one in candidates if one.name in costs):
             with suppress(InputError):  # such as a series that is too long for these rows
                 if D := goal.features(one, costs[one.name]):
                     choice = Choice(one, costs[one.name], D)

@@ -51,12 +51,11 @@ def reason(best: Choice, *others: Choice) -> str:
     if fitted and law is None:
         share = float(np.sum(X.mean(0) ** 2) / np.mean(np.sum(X**2, axis=1)))
         return f"{first}: it takes out what training rows share, and the mean has {share:.0%} of their squared length."
-    if law is None:
+    if law is None or law.real:
         return f"{first}: its variance is the smallest on these rows."
-    weights, share = "real" if law.real else "complex", positive(X)
     return (
-        f"{first}: {weights} weights pay here, because Σ_{{i≠j}} xᵢxⱼyᵢyⱼ > 0 for {share:.0%} of the pairs of rows "
-        f"(after centring for {positive(X - X.mean(0)):.0%}); where it is positive, complex weights vary less."
+        f"{first}: complex weights pay here, because Σ_{{i≠j}} xᵢxⱼyᵢyⱼ > 0 for {positive(X):.0%} of the pairs of rows; "
+        f"after centring it would be {positive(X - X.mean(0)):.0%}."
     )
 
 

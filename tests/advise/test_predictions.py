@@ -164,3 +164,10 @@ def test_shapes_are_shared(digits):
     one.error(64)
     other.error(64)
     assert len(one.shapes) == 1
+
+
+@pytest.mark.parametrize("name", ["random_maclaurin", "optimized_maclaurin"])
+def test_a_series_that_ends_too_early_misses_all_of_the_kernel(name, digits):
+    """With a short length scale no degree that is drawn contributes: the estimate is 0, and the error 1."""
+    one = candidate(name, digits, make_kernel("gaussian", 1, length_scale=0.05))
+    assert one.error(64) == pytest.approx(1.0)

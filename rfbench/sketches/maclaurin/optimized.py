@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rfbench.arrays import Array, inner
+from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.seeds import rng_for
 from rfbench.sketches.base import ClosedForm, Sketch
@@ -98,9 +98,8 @@ class AllocatedMaclaurin(MaclaurinSketch):
         return ClosedForm(self._variance, mean=self._mean)
 
     def _mean(self, X: Array, Y: Array, D: int) -> Array:
-        """The series up to its last degree with features."""
-        a0, s = self.kernel.coefficients(np.zeros(1, int)), inner(X, Y)
-        return self.radial(X, Y) * (a0 + sum(a * s**n for n, _, a in self.parts))
+        """The degrees that have features."""
+        return self.truncated(X, Y, [n for n, *_ in self.parts])
 
     def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""
