@@ -5,7 +5,7 @@ predicted           what `rfbench advise` says of a kernel matrix of as many row
 at equal features   measured error of the recommended sketch over the smallest, of all sketches with D features
 at equal time       the same in a half, one and two times the time of ctr_tensorsrht (rff) with 2d features; the advice
                     goes by its own timing at two D, the measured errors by another one at d, 2d and 4d; both are
-                    interpolated, for d/2 to 8d features
+                    interpolated, for d/4 to 8d features
 
 A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV files of
 a dataset are resumed where they stopped: python bench/advise.py digits letter.  --again measures cases once more whose
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.advise.candidates import Candidate, candidates_of, with_every_sketch
-from rfbench.advise.cost import TIMED_NUMBERS, line, timed
+from rfbench.advise.cost import line, timed
 from rfbench.advise.cost import measured as costs_of
 from rfbench.advise.evidence import Evidence, observe
 from rfbench.arrays import padded
@@ -99,7 +99,7 @@ def times_of(job: Job) -> Iterator[tuple[Any, ...]]:
     for one in (one for one in candidates if one.name in costs):
         with suppress(InputError):  # too few features
             maps[one.name] = [one.draw(one.count(times * padded(evidence.d)), 0) for times in TIMES_D]
-    seconds = timed(maps, evidence.fitting_rows[: max(128, TIMED_NUMBERS // evidence.d)][:512], job.engine)
+    seconds = timed(maps, evidence, job.engine)
     yield from ((name, *costs[name].seconds, *seconds[name]) for name in maps)
 
 
@@ -143,7 +143,7 @@ def in_time(errors: pd.DataFrame, times: pd.DataFrame, seconds: float, kind: str
         else:
             intercept, slope = line([points["features"].iloc[k] for k in (0, 2)], np.array([one[5], one[7]]))
             D = (seconds - intercept) / max(slope, 1e-12)
-        if np.exp(x[0]) / 2 <= D:
+        if np.exp(x[0]) / 4 <= D:
             D = np.log(min(D, 2 * np.exp(x[2])))
             near = np.clip(D, x[0], x[2])
             found[one.sketch] = float(np.exp(np.interp(near, x, y) + (near - D) / 2))
@@ -169,7 +169,7 @@ def at_equal_time(frame: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     for (dataset, kernel), part in frame.groupby(["dataset", "kernel"], sort=False):
         ours = times[(times["dataset"] == dataset) & (times["kernel"] == kernel)].drop(columns="dataset")
         plain = ours.loc[ours["sketch"] == ("rff" if kernel == "gaussian" else "ctr_tensorsrht"), "seconds_2d"]
-        for factor in (0.5, 1, 2):
+        for factor in (0.5, 1, 2) if len(plain) else ():  # none: the times are not complete
             predicted, measured = (in_time(part, ours, factor * plain.item(), e) for e in ("predicted", "measured"))
             if predicted and measured:
                 best, chosen = (min(of, key=of.__getitem__) for of in (measured, predicted))

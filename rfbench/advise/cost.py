@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from rfbench.advise.candidates import Candidate
-from rfbench.arrays import Array
+from rfbench.advise.evidence import Evidence
+from rfbench.arrays import Array, padded
 from rfbench.checks import InputError
 from rfbench.engines import Engine
 from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
 
-TIMED_ROWS = 512
+TIMED_ROWS = 4096
 TIMED_NUMBERS = 1 << 17  # in the rows that are timed, at most
-TIMED_FEATURES = 256, 1024  # at most; time is nearly linear in D
+TIMED_FEATURES = 1024  # at most; time is nearly linear in D
 TURNS = 4
 MILLION = 1_000_000
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -42,26 +44,27 @@ class Cost:
         return round(self.map_bytes[0] + self.map_bytes[1] * D) + MILLION * D * self.feature_bytes
 
     def within_seconds(self, seconds: float) -> int:
-        return int((seconds - self.seconds[0]) / max(self.seconds[1], 1e-12))
+        return int((seconds - self.seconds[0]) / max(self.seconds[1], 1e-12) + ROUNDING)
 
     def within_bytes(self, size: int) -> int:
-        return int((size - self.map_bytes[0]) / (self.map_bytes[1] + MILLION * self.feature_bytes))
+        return int((size - self.map_bytes[0]) / (self.map_bytes[1] + MILLION * self.feature_bytes) + ROUNDING)
 
 
 def measured(candidates: Sequence[Candidate], engine: Engine) -> dict[str, Cost]:
     """The costs of all candidates that can be fitted to the rows, by name."""
-    rows = candidates[0].evidence.fitting_rows
-    X = np.resize(rows, (min(TIMED_ROWS, TIMED_NUMBERS // rows.shape[1] + 1), rows.shape[1]))
+    evidence = candidates[0].evidence
+    most = min(4 * padded(evidence.d), TIMED_FEATURES)
     maps: dict[str, list[FeatureMap]] = {}
     for one in candidates:
         with suppress(InputError):  # such as a series that is too long for these rows
-            maps[one.name] = [one.draw(one.count(D), 0) for D in TIMED_FEATURES]
-    seconds = timed(maps, X, engine)
+            maps[one.name] = [one.draw(one.count(D), 0) for D in (most // 4, most)]
+    seconds = timed(maps, evidence, engine)
     return {name: of_two(two, seconds[name]) for name, two in maps.items()}
 
 
-def timed(maps: Mapping[str, Sequence[FeatureMap]], X: Array, engine: Engine) -> dict[str, Array]:
+def timed(maps: Mapping[str, Sequence[FeatureMap]], evidence: Evidence, engine: Engine) -> dict[str, Array]:
     """The seconds of each feature map for a million rows, by name."""
+    X = np.resize(evidence.fitting_rows, (min(TIMED_ROWS, TIMED_NUMBERS // evidence.d + 1), evidence.d))
     Phi = {name: [features.empty(len(X)) for features in several] for name, several in maps.items()}
     seconds = {name: np.full(len(several), np.inf) for name, several in maps.items()}
     with engine.running(), bar(TURNS * len(maps), "timing") as shown:

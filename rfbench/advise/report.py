@@ -54,8 +54,8 @@ def reason(best: Choice, *others: Choice) -> str:
     if law is None or law.real:
         return f"{first}: its variance is the smallest on these rows."
     return (
-        f"{first}: complex weights pay here, because Σ_{{i≠j}} xᵢxⱼyᵢyⱼ > 0 for {positive(X):.0%} of the pairs of rows; "
-        f"after centring it would be {positive(X - X.mean(0)):.0%}."
+        f"{first}: complex weights pay, because Σ_{{i≠j}} xᵢxⱼyᵢyⱼ > 0 for {positive(X):.0%} of the pairs of rows, "
+        f"and after centring for {positive(X - X.mean(0)):.0%}."
     )
 
 
