@@ -88,8 +88,10 @@ def advice(overrides: list[str], goal: Goal) -> tuple[Any, list[Choice]]:
     given = any(word.startswith("sketch") for word in overrides)
     configs = compose_jobs(with_search_path([*overrides, *([] if given else suitable(overrides))]), multirun=True)
     jobs = [build_job(plain_config(without_hydra(config))) for config in configs]
-    require(len({repr(job.kernel) for job in jobs}) == 1, "kernel", "the same for all sketches", "several")
     job = jobs[0]
+    for other in jobs:
+        for key in (key for key in job.config if key != "sketch" and other.config[key] != job.config[key]):
+            raise InputError(f"advise compares sketches of one {key}; give one {key}")
     dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
     evidence = observe(job, dataset)
     candidates = candidates_of(jobs if given else with_every_sketch(job), evidence)

@@ -50,7 +50,7 @@ def reason(best: Choice, *others: Choice) -> str:
     first = f"{best.one.name} is best, {_numbers(best)}{behind}"
     if fitted and law is None:
         share = float(np.sum(X.mean(0) ** 2) / np.mean(np.sum(X**2, axis=1)))
-        return f"{first}: it takes out what training rows share, and the mean has {share:.0%} of their squared length."
+        return f"{first}: it is fitted to training rows, whose mean has {share:.0%} of their squared length."
     if law is None or law.real:
         return f"{first}: its variance is the smallest on these rows."
     return (
