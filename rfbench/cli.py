@@ -7,7 +7,7 @@ import sys
 from rfbench import __version__
 from rfbench.checks import InputError
 
-VERBS = ("list", "data", "compare", "report", "help")
+VERBS = ("list", "data", "advise", "compare", "report", "help")
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -19,6 +19,7 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
   rfbench list [{lists}]
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
+  rfbench advise dataset=NAME [error=0.05] [--json]              which sketch, and how many features
   rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
   rfbench report [DIR] [--format html|md|latex|csv|json]         all results as one page, or as tables
   rfbench report --compare A B                                   what moved between two results
@@ -74,6 +75,10 @@ def dispatch(words: list[str]) -> int:
         from rfbench.listing import show
 
         return show(words[1:])
+    if first == "advise":
+        from rfbench.advise.command import main as advise
+
+        return advise(words[1:])
     if first == "compare":
         from rfbench.reports.compare.command import main as compare
 

@@ -116,13 +116,26 @@ def _preparation(dataset: dict[str, Any]) -> Preparation:
 
 
 def _features(given: Any) -> list[int | str]:
-    wanted = "a whole number above 0 such as 4096, a multiple of the padded columns such as 2d, or a list of them"
+    wanted = "a whole number above 0 such as 4096, a multiple of the columns such as 2d, auto:0.05, or a list of them"
     several = given if isinstance(given, list) else [given]
     require(bool(several), "features", wanted, given)
     for one in several:
         is_count = isinstance(one, int) and not isinstance(one, bool) and one >= 1
-        require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
+        if wanted_error(one) is None:
+            require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
     return several
+
+
+def wanted_error(given: int | str) -> float | None:
+    """0.05 of features=auto:0.05, which takes the number of features of this predicted error; None for others."""
+    if not (match := re.fullmatch(r"auto:(.*)", str(given))):
+        return None
+    try:
+        error = float(match[1])
+    except ValueError:
+        error = 0.0
+    require(0 < error < 1, "features=auto", "followed by an error between 0 and 1, as in auto:0.05", given)
+    return error
 
 
 def feature_count(given: int | str, d: int) -> int:

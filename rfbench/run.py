@@ -14,7 +14,7 @@ from rfbench.config.identity import job_name
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
-from rfbench.job import Job, feature_count
+from rfbench.job import Job, feature_count, wanted_error
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
@@ -103,7 +103,8 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
     """The rows of every trial that is not done yet, in the order of seeds."""
     # The number of features does not depend on the kernel's numbers, so a provisional kernel is enough.
     sketch, d = job.sketch(job.kernel.provisional()), dataset.X.shape[1]
-    counts = list(dict.fromkeys(sketch.count(job.preparation.columns(d), feature_count(D, d)) for D in job.features))
+    wanted_counts = (features_of(job, dataset, D) for D in job.features)
+    counts = list(dict.fromkeys(sketch.count(job.preparation.columns(d), D) for D in wanted_counts))
     for objection in filter(None, map(sketch.objection, counts)):
         raise InputError(objection)
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
@@ -115,6 +116,15 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
                     recorder.learn(f"opu, seed {seed}", job.device.info())
                 yield rows
                 shown.update()
+
+
+def features_of(job: Job, dataset: Dataset, given: int | str) -> int:
+    """D of a number, of a multiple of the columns, or of the predicted error that auto names."""
+    if (error := wanted_error(given)) is None:
+        return feature_count(given, dataset.X.shape[1])
+    from rfbench.advise.candidates import features_for
+
+    return features_for(job, dataset, error)
 
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[TrialRows]:

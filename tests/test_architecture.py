@@ -19,7 +19,9 @@ LAYERS = [  # lowest first
     {"tasks"},
     {"reports"},
     {"sklearn"},
-    {"job", "run", "launch", "listing", "cli", "__main__"},
+    {"job"},
+    {"advise"},
+    {"run", "launch", "listing", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = {path.relative_to(ROOT / "rfbench"): path for path in sorted((ROOT / "rfbench").rglob("*.py"))}

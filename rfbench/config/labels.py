@@ -17,7 +17,7 @@ def label(group: str, node: Mapping[str, Any]) -> str:
 
     optimized_maclaurin(rademacher), polynomial(bias=0.5), digits(prepare=[center, unit_norm])
     """
-    defaults = defaults_of(group, str(node["name"]))
+    defaults = default_options(group, str(node["name"]))
     base = [str(node["base"])] if "base" in node else []
     other = [f"{key}={_plain(node[key])}" for key in node if key not in NEVER_SHOWN and node[key] != defaults.get(key)]
     return with_options(str(node["name"]), base + other)
@@ -35,9 +35,11 @@ def _plain(value: Any) -> str:
 
 
 @cache
-def defaults_of(group: str, name: str) -> Mapping[str, Any]:
+def default_options(group: str, name: str) -> Mapping[str, Any]:
     """Options of a choice before anybody changed them: those of its group, then its own."""
     files = [path for root in roots() if (path := root / group / f"{name}.yaml").exists()]
     shared: Any = OmegaConf.load(CONF / "config.yaml")
     node: Any = OmegaConf.merge(shared.get(group, {}), *(own_options(path, group) for path in files[:1]))
-    return OmegaConf.to_container(node, resolve=True)  # type: ignore[return-value]
+    plain = OmegaConf.to_container(node, resolve=True)
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items() if key != "defaults"}

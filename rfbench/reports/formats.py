@@ -55,9 +55,14 @@ def _grid(table: Table) -> Iterator[str]:
         found = {metric: cell.text() + "*" * cell.best for metric, cell in line.cells.items()}
         cells = [_flush(found.get(metric, ""), metric in starred) for metric in table.headers]
         rows.append([*(plain(line.setting[key]) for key in table.keys), *cells])
+    return aligned_lines(rows)
+
+
+def aligned_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Cells in columns, with a rule below the first row."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, ["─" * width for width in widths])
-    return ("  ".join(map(_aligned, row, widths)).rstrip() for row in rows)
+    rule = ["─" * width for width in widths]
+    return ("  ".join(map(_aligned, row, widths)).rstrip() for row in (rows[0], rule, *rows[1:]))
 
 
 def _flush(cell: str, starred: bool) -> str:

@@ -17,6 +17,7 @@ from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
 from rfbench.kernels.base import Kernel
 from rfbench.sketches.couplings import Coupling
+from rfbench.sketches.products.weights import Law
 
 # Rows computed at once.  Feature-major maps need their intermediate arrays to stay in the cache; products with dense
 # weights need many rows to be worth packing the weights.
@@ -109,6 +110,7 @@ class ClosedForm:
 
     variance: OfPairs  # E|k̂ − E k̂|², summed over the entries of a matrix
     pseudo_variance: OfPairs | None = None  # E[k̂²] − (E k̂)² of a complex sketch [Wacker 2022, Eq. 4.3]
+    mean: OfPairs | None = None  # E k̂ where it is not the kernel
     norm_bound: OfPairs | None = None  # at least ‖E(K̂ − K)²‖₂ of a matrix [Brault et al. 2016, Proposition 3.1]
 
 
@@ -184,6 +186,11 @@ class Sketch(ABC):
     def factored(self) -> bool:
         """Whether each feature is a product of linear functions, so that slopes.py has its derivative."""
         return False
+
+    @property
+    def weight_law(self) -> Law | None:
+        """The law of the weights, where features are products of linear functions."""
+        return None
 
     @property
     def by_degree(self) -> bool:

@@ -39,7 +39,7 @@ class Compressed(Wrapper):
 
     measurements: int | None  # None: half the columns
     projector: str = "orthogonal"
-    random, factored = True, False
+    random, factored, weight_law = True, False, None
 
     def __post_init__(self) -> None:
         m = self.measurements

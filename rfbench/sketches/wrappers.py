@@ -9,7 +9,8 @@ import numpy as np
 
 from rfbench.arrays import Array, real_type
 from rfbench.blocks import scratch
-from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch, Tiled
+from rfbench.sketches.base import ClosedForm, FeatureMap, OfPairs, Sketch, Tiled
+from rfbench.sketches.products.weights import Law
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class Wrapper(Sketch):
     @property
     def factored(self) -> bool:
         return self.base.factored
+
+    @property
+    def weight_law(self) -> Law | None:
+        return self.base.weight_law
 
     @property
     def indefinite(self) -> bool:
@@ -95,7 +100,8 @@ class ComplexToReal(Wrapper):
         def variance(X: Array, Y: Array, D: int) -> Array:
             return np.maximum(form.variance(X, Y, D // 2) + pseudo_variance(X, Y, D // 2), 0) / 2
 
-        return ClosedForm(variance)
+        mean = form.mean
+        return ClosedForm(variance, mean=mean and (lambda X, Y, D: mean(X, Y, D // 2)))
 
 
 class ComplexToRealMap(WrappedMap, Tiled):
@@ -132,7 +138,13 @@ class Affine(Wrapper):
     @property
     def closed_form(self) -> ClosedForm | None:
         form = self.base.closed_form
-        return form and ClosedForm(lambda X, Y, D: form.variance(self.augmented(X), self.augmented(Y), D))
+        if form is None:
+            return None
+        pseudo_variance = form.pseudo_variance and self._of_augmented(form.pseudo_variance)
+        return ClosedForm(self._of_augmented(form.variance), pseudo_variance)
+
+    def _of_augmented(self, spread: OfPairs) -> OfPairs:
+        return lambda X, Y, D: spread(self.augmented(X), self.augmented(Y), D)
 
 
 def affine(base: Sketch, gamma: float, bias: float) -> Sketch:

@@ -9,7 +9,7 @@ import yaml
 from rfbench.checks import InputError
 from rfbench.config.compose import quoted
 from rfbench.config.files import CONF
-from rfbench.config.labels import defaults_of
+from rfbench.config.labels import default_options
 from rfbench.registry import find
 from rfbench.tasks import TASKS
 
@@ -34,7 +34,7 @@ def _choice(config: Mapping[str, Any], group: str) -> Iterator[str]:
         return
     yield f"{group}={node['name']}"
     paired = CONF / f"task_{group}" / f"{config['task']['name']}_{node['name']}.yaml"
-    before = {} if paired.exists() else defaults_of(group, str(node["name"]))
+    before = {} if paired.exists() else default_options(group, str(node["name"]))
     missing = object()
     for key, value in node.items():
         if key != "name" and before.get(key, missing) != value:

@@ -74,6 +74,7 @@ class Fourier(Sketch):
         return ClosedForm(
             lambda X, Y, D: np.maximum(1 - self.mean(X, Y) ** 2, 0) / D,
             lambda X, Y, D: (self.mean(2 * X, 2 * Y) - self.mean(X, Y) ** 2) / D,
+            mean=lambda X, Y, D: self.mean(X, Y),
         )
 
 

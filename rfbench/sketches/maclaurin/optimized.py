@@ -95,7 +95,11 @@ class AllocatedMaclaurin(MaclaurinSketch):
 
     @property
     def closed_form(self) -> ClosedForm:
-        return ClosedForm(self._variance)
+        return ClosedForm(self._variance, mean=self._mean)
+
+    def _mean(self, X: Array, Y: Array, D: int) -> Array:
+        """The degrees that have features."""
+        return self.truncated(X, Y, [n for n, *_ in self.parts])
 
     def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""

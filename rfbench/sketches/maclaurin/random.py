@@ -93,7 +93,10 @@ class RandomMaclaurin(MaclaurinSketch):
 
     @property
     def closed_form(self) -> ClosedForm | None:
-        return None if self.base.endswith(DEPENDENT) else ClosedForm(self._variance)
+        return None if self.base.endswith(DEPENDENT) else ClosedForm(self._variance, mean=self._mean)
+
+    def _mean(self, X: Array, Y: Array, D: int) -> Array:
+        return self.truncated(X, Y, [*[1] * self.linear, *self.support])
 
     def _variance(self, X: Array, Y: Array, D: int) -> Array:
         """Equation (1)."""

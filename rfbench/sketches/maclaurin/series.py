@@ -8,13 +8,13 @@ heuristic H0/1 of Kar & Karnick 2012).  Random and optimized Maclaurin sketches 
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rfbench.arrays import Array, padded
+from rfbench.arrays import Array, inner, padded
 from rfbench.checks import require
 from rfbench.kernels.base import DotProductKernel
 from rfbench.sketches.base import FeatureMap, Sketch
@@ -23,6 +23,7 @@ from rfbench.sketches.maclaurin.allocation import Term, starts, statistics
 from rfbench.sketches.products import tensor_sketch
 from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import require_base
+from rfbench.sketches.products.weights import Law
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
 
 Part = tuple[int, int, float]  # n > 0, Dₙ, wₙ
@@ -58,6 +59,10 @@ class MaclaurinSketch(Sketch):
     @property
     def is_complex(self) -> bool:
         return power(self.base, 1).is_complex
+
+    @property
+    def weight_law(self) -> Law | None:
+        return power(self.base, 2).weight_law
 
     @property
     def linear(self) -> bool:
@@ -98,6 +103,12 @@ class MaclaurinSketch(Sketch):
     def radial(self, X: Array, Y: Array) -> Array:
         """g(x) g(y) of all pairs."""
         return np.outer(self.kernel.radial(X), self.kernel.radial(Y))
+
+    def truncated(self, X: Array, Y: Array, degrees: Sequence[int]) -> Array:
+        """Degree 0 and some others of the series, for all pairs."""
+        n, s = np.array([0, *degrees]), inner(X, Y)
+        terms = (a * s**k for k, a in zip(n.tolist(), self.kernel.coefficients(n), strict=True))
+        return self.radial(X, Y) * sum(terms, np.zeros_like(s))
 
     def refusal(self, D: int, degrees: list[int]) -> str | None:
         """Why D features cannot have each of these degrees, or None."""

@@ -38,6 +38,10 @@ class PowerSketch(Sketch):
         require(self.degree >= 1, "degree", "at least 1", self.degree)
 
     @property
+    def weight_law(self) -> Law:
+        return self.law
+
+    @property
     def is_complex(self) -> bool:
         return not self.law.real
 

@@ -48,6 +48,10 @@ class TensorSketch(Sketch):
         require(self.degree >= 1, "degree", "at least 1", self.degree)
 
     @property
+    def weight_law(self) -> Law:
+        return self.law
+
+    @property
     def is_complex(self) -> bool:
         return not self.law.real
 
