@@ -36,6 +36,11 @@ def wide(features: FeatureMap) -> np.dtype[Any]:
     return np.result_type(features.dtype, np.float64)
 
 
+def double_products(features: FeatureMap) -> bool:
+    """Whether the products of GramSums are in double precision."""
+    return features.D <= TILE or features.dtype == wide(features)
+
+
 def block_rows(D: int, folds: int = 1) -> int:
     """Rows of a block, a multiple of the number of folds."""
     return folds * min(GRAM_ROWS, max(GRAM_ENTRIES // (folds * D), 1))
@@ -53,8 +58,8 @@ class GramSums:
     def add(self, X: Array, y: Array, engine: Engine) -> None:
         Phi = self.transformed(X, engine)
         with self.watch("gram"):
-            few = Phi.shape[1] <= TILE
-            add_products([(self, Phi.astype(self.G.dtype, copy=False) if few else Phi, y)], engine)
+            double = double_products(self.draw.features)
+            add_products([(self, Phi.astype(self.G.dtype, copy=False) if double else Phi, y)], engine)
 
     def transformed(self, X: Array, engine: Engine) -> Array:
         """Φ(X), until the next block."""

@@ -1,5 +1,6 @@
 """Classification and regression by ridge regression on features [Ohana et al. 2019, 4 and D]."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -20,7 +21,7 @@ from rfbench.sketches import Sketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
-from rfbench.tasks.ridge.fit import GRID, RidgeFit
+from rfbench.tasks.ridge.fit import GRID, RidgeFit, edge, least
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
@@ -120,7 +121,9 @@ class Ridge(Task):
         fit = self._fit(split.train, kernel, seed, engine)
         if self.protocol == "each" or fit.alpha is not None:
             return fit
-        return replace(fit, alpha=float(GRID[self.losses(kernel, split.train, seed, engine).argmin()]))
+        losses = self.losses(kernel, split.train, seed, engine)
+        say_edge(least(losses), losses, f"{kernel.name} kernel, seed {seed}")
+        return replace(fit, alpha=least(losses))
 
     def measure(self, trial: Trial, reference: RidgeFit) -> Iterator[Measure]:
         fit, draw = replace(reference, watch=Stopwatch()), trial.plan(0)
@@ -130,8 +133,9 @@ class Ridge(Task):
         fitted, classes = perf_counter(), trial.split.test.part.dataset.classes
         yield from (Measure(*one) for one in fit.scores(found.f, trial.split.test)[0].measures(classes))
         predicted = perf_counter()
-        yield Measure("alpha", found.alpha)
+        yield Measure("alpha", found.alpha, message=edge(found.losses))
         if len(found.losses):
+            say_edge(found.alpha, found.losses, f"{trial.name}, {trial.D} features, seed {trial.seed}")
             best = float(found.losses.min())
             yield Measure("validation_error" if classes else "validation_rmse", best)
             trial.show(GRIDS, np.stack([GRID, found.losses]), best)
@@ -140,3 +144,9 @@ class Ridge(Task):
         if found.steps:
             yield Measure("iterations", found.steps)
         yield Measure("predict_seconds", predicted - fitted, "s")
+
+
+def say_edge(alpha: float, losses: Array, where: str) -> None:
+    """Say that a minimum at the end of the grid need not be one."""
+    if end := edge(losses):
+        print(f"rfbench: ridge, {where}: alpha={alpha:.1g} is {end}; others need task.alpha", file=sys.stderr)
