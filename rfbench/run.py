@@ -20,6 +20,7 @@ from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.recorder import Recorder
 from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, trial_key
+from rfbench.results.series import keep_series
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.storage import replace_file
@@ -53,7 +54,8 @@ def fill(job: Job, directory: Path, results: Results) -> None:
     if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
         results.add(rows)
         results.done |= set(map(trial_key, rows))
-    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
+    keep_series(directory, results.written)
+    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0], results.written)
     if results.rows and manifest.data_changed(dataset.digest):
         raise InputError(f"{directory} was computed from different data; move it away and rerun")
     computed = False

@@ -65,9 +65,29 @@ def replace_file(path: Path, content: str | bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise InputError(
-            f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume"
-        ) from None
+        raise cannot_write(path, error) from None
+
+
+def append_file(path: Path, content: bytes, size: int | None = None, *, sync: bool = True) -> None:
+    """Add to a file after its first `size` bytes, by default at its end; on failure it is as long as before."""
+    try:
+        with open(path, "ab", buffering=0) as file:
+            size = file.truncate(file.tell() if size is None else size)
+            try:
+                left = memoryview(content)
+                while left:
+                    left = left[file.write(left) :]
+                if sync:
+                    os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume")
 
 
 @contextmanager
