@@ -16,6 +16,8 @@ from rfbench.registry import GROUPS
 # The directory is named by a hash of the config, so it cannot be chosen.
 RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
+PLUGINS = ("hydra._internal.core_plugins.", "hydra_plugins.")  # launchers and sweepers that are installed
+
 
 def with_search_path(overrides: list[str]) -> list[str]:
     """The overrides, with all folders of configs on Hydra's search path."""
@@ -62,13 +64,39 @@ def parsed(words: list[str]) -> list[Any]:
     return overrides
 
 
+def refuse_calls(config: DictConfig) -> DictConfig:
+    """The config, unless it names code to run: Hydra calls every `_target_`, logging every class of a handler."""
+    hydra = config.hydra
+    named = {f"hydra.callbacks.{name}": callback for name, callback in (hydra.get("callbacks") or {}).items()}
+    named |= {f"hydra.{name}": hydra.get(name) for name in ("launcher", "sweeper")}
+    for key, node in [*named.items(), *((str(key), config[key]) for key in config if key != "hydra")]:
+        for target in targets(OmegaConf.to_container(node) if OmegaConf.is_config(node) else node):
+            if key not in ("hydra.launcher", "hydra.sweeper") or not target.startswith(PLUGINS):
+                raise InputError(f"{key} names code to run (_target_={target}), which a config must not; remove it")
+    for name in ("hydra_logging", "job_logging"):
+        if set(hydra.get(name) or {}) & {"handlers", "formatters", "filters"}:
+            raise InputError(f"hydra.{name} is set by rfbench; remove it")
+    return config
+
+
+def targets(node: Any) -> Iterator[str]:
+    """Every `_target_` in a config."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield str(node["_target_"])
+        node = list(node.values())
+    for one in node if isinstance(node, list) else ():
+        yield from targets(one)
+
+
 def compose_experiment(given: list[Any]) -> DictConfig:
     """The config of the experiment alone, with Hydra's part: its mode, its sweep and its sizes."""
     from hydra import compose
 
     needed = ("experiment", "size", "data_dir", "download")
     chosen = [o for o in given if o.key_or_group in needed or o.key_or_group.startswith("hydra")]
-    return compose("config", [o.input_line for o in chosen if not o.is_sweep_override()], return_hydra_config=True)
+    words = [o.input_line for o in chosen if not o.is_sweep_override()]
+    return refuse_calls(compose("config", words, return_hydra_config=True))
 
 
 def combinations(words: list[str], multirun: bool) -> list[list[str]]:
@@ -105,7 +133,7 @@ def compose_jobs(words: list[str], multirun: bool) -> list[DictConfig]:
 
     jobs = combinations(words, multirun)
     with composing():
-        return [compose("config", job, return_hydra_config=True) for job in jobs]
+        return [refuse_calls(compose("config", job, return_hydra_config=True)) for job in jobs]
 
 
 def missing_key(key: str) -> str:

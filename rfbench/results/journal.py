@@ -26,11 +26,9 @@ def read_whole(path: Path) -> Content:
     data = path.read_bytes() if path.exists() else b""
     if not journal_of(path).exists():
         return Content(data, 0)
-    records = []
-    for line in journal_of(path).read_text(errors="replace").splitlines():
-        length, _, digest = line.partition(" ")
-        if length.isdecimal() and int(length) <= len(data) and len(digest) == 64:  # else cut, or of lost bytes
-            records.append((int(length), digest))
+    lines = [line.split() for line in journal_of(path).read_text(errors="replace").splitlines()]
+    good = (line for line in lines if len(line) == 2 and line[0].isdecimal() and len(line[1]) == 64)  # others were cut
+    records = [(size, digest) for size, digest in ((int(size), digest) for size, digest in good) if size <= len(data)]
     if not records:
         return Content(b"", 0)
     length, digest = records[-1]

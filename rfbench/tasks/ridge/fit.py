@@ -89,7 +89,7 @@ class RidgeFit:
         """
         below = [] if equations.exact_products else [GRID[0] / MARGIN]
         solutions = equations.solve(np.array([*below, *GRID]) * self.scale * equations.n)
-        failed: Array = np.isnan(solutions).any((1, 2))
+        failed = np.asarray(np.isnan(solutions).any(axis=(1, 2)))
         solutions[1:][failed[:-1]] = np.nan
         return solutions[len(below) :]
 
