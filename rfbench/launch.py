@@ -58,7 +58,10 @@ def experiment(words: list[str]) -> int:
         call_hydra([*flags, *planned.words, f"hydra.run.dir={quoted(places[0])}"], places)
     if MISTAKES:
         raise MISTAKES[0]
-    return conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes)
+    asked: dict[Path, list[int]] = {}
+    for place, job in zip(places, jobs, strict=True):
+        asked.setdefault(place, []).extend(job.seeds)
+    return conclude(asked, target, jobs[0].config["plot"], planned.notes)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -153,15 +156,16 @@ def run_one(config: Any) -> None:
         handler.close()
 
 
-def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
-    """Write the table and the figure of all jobs, print them with the notes, and say what failed."""
+def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None, notes: list[str]) -> int:
+    """Write the table and the figure of all jobs and the seeds asked of them, print them, and say what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.figures.pictures import write_pictures
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import MISSING, joined_rows, write_rows
     from rfbench.results.series import joined_series, of_finished, write_series
 
-    rows = joined_rows(directories)
+    directories = list(asked)
+    rows, others = joined_rows(asked)
     points = of_finished(joined_series(directories), rows)
     if target not in directories:
         write_rows(target / "results.csv", rows)
@@ -173,7 +177,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     empty = dict.fromkeys(
         f"no {row['metric']} of {row['sketch']}: {row['message']}" for row in rows if row["status"] == MISSING
     )
-    for lines in (notes, learned, empty):
+    more = [f"{others} other seeds on disk are not shown: they were not asked for"] if others else []
+    for lines in (notes, learned, empty, more):
         if lines:
             say("\n".join(["", *lines]))
     failed = [row for row in rows if row["status"] == "failed"]

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import isfinite
 from pathlib import Path
@@ -74,12 +74,21 @@ def finished_rows(path: Path) -> list[dict[str, str]]:
     return [row for row in read_rows(path) if row["status"] in FINISHED]
 
 
-def joined_rows(directories: Iterable[Path]) -> list[dict[str, str]]:
-    """The rows of several jobs, each number once: jobs may share a number of features."""
+def joined_rows(asked: Mapping[Path, Collection[int]]) -> tuple[list[dict[str, str]], int]:
+    """The rows of several jobs with the seeds asked of each, and how many other seeds are on disk.
+
+    Each number comes once: jobs may share a number of features.
+    """
     rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in (row for directory in directories for row in read_rows(directory / "results.csv")):
-        rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
-    return list(rows.values())
+    others: set[str] = set()
+    for directory, seeds in asked.items():
+        wanted = {"", *map(str, seeds)}  # a job that failed as a whole has no seed
+        for row in read_rows(directory / "results.csv"):
+            if row["seed"] in wanted:
+                rows.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
+            else:
+                others.add(row["seed"])
+    return list(rows.values()), len(others)
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS, *, header: bool = False) -> str:
