@@ -18,6 +18,7 @@ from rfbench.devices.opu import make_opu
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.engines import Engine, make_engine
 from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
+from rfbench.memory import parse_bytes
 from rfbench.registry import find
 from rfbench.sketches import SKETCHES, Sketch, make_sketch, on_device
 from rfbench.tasks import TASKS, Task, make_task
@@ -38,6 +39,7 @@ class Job:
     features: list[int | str]
     seeds: list[int]
     dtype: np.dtype[Any]
+    memory: int | None  # bytes that it may take, if the config says so
     device: SharedDevice | None  # opened by the run
 
     def sketch(self, kernel: Kernel) -> Sketch:
@@ -93,6 +95,7 @@ def build_job(plain: dict[str, Any]) -> Job:
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
+        memory=parse_bytes(plain["memory_limit"]),
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
     if job.preparation.threshold is None and "threshold" not in job.task.chooses:

@@ -14,8 +14,10 @@ from rfbench.config.identity import job_name
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
+from rfbench.datasets.splits import split
 from rfbench.job import Job, feature_count
 from rfbench.kernels import Kernel
+from rfbench.memory import refuse_beyond
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.recorder import Recorder
@@ -25,7 +27,7 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.storage import replace_file
 from rfbench.tasks import Measure, Trial
-from rfbench.tasks.base import KERNEL_ROWS
+from rfbench.tasks.base import KERNEL_ROWS, Size
 
 log = logging.getLogger("rfbench")
 TrialRows = list[dict[str, Any]]
@@ -109,6 +111,7 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
     for objection in filter(None, map(sketch.objection, counts)):
         raise InputError(objection)
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
+    refuse_beyond_memory(job, dataset, sketch, sorted({D for wanted in missing.values() for D in wanted}))
     total = sum(map(len, missing.values()))
     with job.device or nullcontext(), job.engine.running(), bar(total, job_name(job.config), "trial") as shown:
         for seed, wanted in missing.items():
@@ -117,6 +120,18 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
                     recorder.learn(f"opu, seed {seed}", job.device.info())
                 yield rows
                 shown.update()
+
+
+def refuse_beyond_memory(job: Job, dataset: Dataset, sketch: Sketch, counts: list[int]) -> None:
+    """Refuse trials that need more memory than there is, before the first of them."""
+    if not counts:
+        return
+    n_train, n_test = map(len, split(dataset, job.seeds[0], job.config["train_rows"]))
+    wide = np.dtype(complex if sketch.is_complex else float).itemsize
+    for D in () if sketch.localized or sketch.recentred else counts:
+        size = Size(n_train, n_test, D, sketch.explicit, wide * job.dtype.itemsize // 8, wide)
+        what = f"task={job.task.name} with {D:,} features of {n_train:,} rows"
+        refuse_beyond(job.task.memory(size), what, job.memory)
 
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[TrialRows]:

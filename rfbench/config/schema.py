@@ -29,6 +29,7 @@ class Root:
     block_rows: int = 256
     data_dir: str | None = None
     download: bool = True
+    memory_limit: str | None = None
     force: bool = False
     plot: list[str] | None = None
     size: str = "normal"

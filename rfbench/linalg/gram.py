@@ -136,6 +136,12 @@ def kernel_matrix(features: FeatureMap, X: Array, engine: Engine, size: int | No
     return K
 
 
+def kernel_matrix_bytes(n: int, D: int, wide: int) -> int:
+    """Bytes that kernel_matrix takes: the matrix and features of one block of rows, or of two."""
+    rows = max(PAIR_ENTRIES // max(D, 1), TILE)
+    return wide * (n * n + min(n, 2 * rows) * D)
+
+
 def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Engine) -> tuple[Array, Array]:
     """k̂ of all rows of X with all rows of Y, and of each row of X with itself."""
     K, diagonal = np.zeros((len(X), len(Y)), wide(features)), np.zeros(len(X))

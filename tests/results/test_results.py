@@ -223,7 +223,7 @@ def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypa
     names = {group: {"name": group} for group in ("dataset", "sketch", "task", "kernel", "opu", "meter", "engine")}
     config = asdict(Root()) | names
     here = job_hash(config)
-    free = {"seeds", "force", "data_dir", "download", "block_rows", "engine", "plot", "size", "sizes"}
+    free = {"seeds", "force", "data_dir", "download", "memory_limit", "block_rows", "engine", "plot", "size", "sizes"}
     for key in config:
         assert (job_hash(config | {key: "other"}) == here) == (key in free), key
     single, places = directories([config], None, False)

@@ -18,12 +18,14 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_FACTORED, MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
+from rfbench.tasks.base import Size
 from rfbench.tasks.ridge.direct import Equations, KernelEquations, NormalEquations
 from rfbench.tasks.ridge.iterative import Iteration
 from rfbench.tasks.ridge.predictors import Predictor
 from rfbench.tasks.rows import Targets, new_rows, signed_targets
 from rfbench.tasks.scores import Errors
 
+LANDMARKS = 4096  # rows of the preconditioner of conjugate gradients
 MARGIN = 10  # of a penalty over rounding error; the grid has the same ratio
 GRID = float(MARGIN) ** np.arange(-9, 1)  # values of α
 
@@ -51,7 +53,7 @@ class RidgeFit:
     seed: int
     engine: Engine
     watch: Stopwatch = field(default_factory=Stopwatch)
-    landmarks: int = 4096  # rows of the preconditioner of conjugate gradients
+    landmarks: int = LANDMARKS
     iterations: int = ITERATIONS  # limit of conjugate gradients
     choosing_rows: int = 8000  # of which λ is chosen for conjugate gradients, which would take long for each
 
@@ -145,7 +147,7 @@ def edge(losses: Array) -> str:
     return ""
 
 
-def chosen_solver(solver: str, features: FeatureMap, n: int) -> str:
+def chosen_solver(solver: str, features: FeatureMap | Size, n: int) -> str:
     """The solver asked for, unless it is impossible, or for auto the fastest one."""
     exact, D = not features.explicit, features.D
     if solver == "auto":

@@ -13,15 +13,17 @@ from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Preparation, Prepared, Split, thresholds
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.linalg.gram import kernel_matrix_bytes
+from rfbench.linalg.spill import MEMORY
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
-from rfbench.tasks.ridge.fit import GRID, RidgeFit, edge, least
+from rfbench.tasks.ridge.fit import GRID, LANDMARKS, RidgeFit, chosen_solver, edge, least
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
@@ -116,6 +118,16 @@ class Ridge(Task):
         scale = float(np.mean([kernel.gram(x[None], x[None]) for x in X]))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         return RidgeFit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
+
+    def memory(self, size: Size) -> int:
+        """Two matrices, of features or of rows; for conjugate gradients features in memory and the preconditioner."""
+        solver = chosen_solver(self.solver, size, size.n)
+        if solver == "cg":
+            columns = size.D if size.explicit else size.n
+            return min(size.n * columns * size.itemsize, MEMORY) + 2 * LANDMARKS * columns * size.itemsize
+        if solver == "dual":
+            return kernel_matrix_bytes(size.n, size.D, size.wide) + size.n * size.n * size.wide
+        return 2 * size.D * size.D * size.wide
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         fit = self._fit(split.train, kernel, seed, engine)
