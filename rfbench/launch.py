@@ -163,8 +163,10 @@ def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None,
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import MISSING, joined_rows, write_rows
     from rfbench.results.series import joined_series, of_finished, write_series
+    from rfbench.storage import remove_leftovers
 
     directories = list(asked)
+    remove_leftovers(target)
     rows, others = joined_rows(asked)
     points = of_finished(joined_series(directories), rows)
     if target not in directories:

@@ -25,7 +25,7 @@ from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, t
 from rfbench.results.series import keep_series
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.storage import replace_file
+from rfbench.storage import remove_leftovers, replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS, Size
 
@@ -36,6 +36,7 @@ TrialRows = list[dict[str, Any]]
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
+        remove_leftovers(directory)
         results = Results(directory, bool(job.config["force"]))
         try:
             fill(job, directory, results)

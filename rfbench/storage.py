@@ -4,6 +4,9 @@ import fcntl
 import hashlib
 import io
 import os
+import platform
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +19,8 @@ import numpy as np
 from rfbench import __version__
 from rfbench.arrays import Array
 from rfbench.checks import InputError
+
+HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a cache
 
 
 def cache_dir() -> Path:
@@ -35,10 +40,41 @@ def ensure_dir(directory: Path) -> Path:
 
 
 @contextmanager
+def scratch_dir(parent: Path) -> Iterator[Path]:
+    """A directory that disappears in the end; if the process is killed, at the next call."""
+    remove_leftovers(ensure_dir(parent))
+    with tempfile.TemporaryDirectory(prefix=f".{HOST}.", suffix=f".{os.getpid()}", dir=parent) as scratch:
+        yield Path(scratch)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove temporary files and directories of processes that were killed: .NAME.PID, .HOST.….PID."""
+    for path in directory.glob(".*.*[0-9]"):
+        pid = path.name.rpartition(".")[2]
+        if not pid.isdecimal() or (path.is_dir() and not path.name.startswith(f".{HOST}.")) or is_running(int(pid)):
+            continue
+        with suppress(OSError):  # another process was faster, or it is not ours
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def is_running(pid: int) -> bool:
+    """Whether another process has this number; our own has nothing unfinished when it looks for leftovers."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+@contextmanager
 def atomic_dir(final: Path) -> Iterator[Path]:
     """A directory to fill, which gets its final name only when it is complete."""
-    with tempfile.TemporaryDirectory(prefix=".", dir=ensure_dir(final.parent)) as scratch:
-        part = Path(scratch, "part")
+    with scratch_dir(final.parent) as scratch:
+        part = scratch / "part"
         part.mkdir()
         try:
             yield part
@@ -131,5 +167,6 @@ def cached(name: str, depends_on: tuple[Any, ...], make: Callable[[], tuple[Arra
     content = io.BytesIO()
     np.savez(content, *arrays)
     with suppress(InputError):  # go on without a cache that cannot be written
+        remove_leftovers(path.parent)
         replace_file(path, content.getvalue())
     return arrays
