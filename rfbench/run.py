@@ -28,6 +28,7 @@ from rfbench.sketches import Sketch
 from rfbench.storage import remove_leftovers, replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS, Size
+from rfbench.tasks.ridge.iterative import NoConvergenceError
 
 log = logging.getLogger("rfbench")
 TrialRows = list[dict[str, Any]]
@@ -200,7 +201,7 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
     metric, value, unit, message, where = measure
     found = bool(np.isfinite(value))
     if not found and not message:
-        raise ArithmeticError(f"{metric} is not a finite number")
+        raise ArithmeticError(f"{metric} is not a finite number; use dtype=float64, or other options of the kernel")
     cell = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
     return {**columns, **where, "metric": metric, "unit": unit, "message": message, **cell}
 
@@ -208,5 +209,12 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
 def failure(error: Exception) -> dict[str, Any]:
     """A failed row has a reason and no number; the traceback is in the log."""
     log.error("failed", exc_info=error)
-    reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, InputError) or type(error) is ArithmeticError or isinstance(error, NoConvergenceError):
+        reason = str(error)
+    elif isinstance(error, OverflowError | FloatingPointError):
+        reason = f"a number is too large or too small to compute with ({error.args[-1]}); change the kernel's options"
+    elif isinstance(error, MemoryError):
+        reason = f"out of memory ({error}); use fewer features, or memory_limit=… to be told before"
+    else:
+        reason = f"{type(error).__name__}: {error}"
     return {"status": "failed", "message": " ".join(reason.split())}

@@ -27,7 +27,10 @@ def cache_dir() -> Path:
     """RFBENCH_CACHE, else rfbench/ in the user's cache directory."""
     if own := os.environ.get("RFBENCH_CACHE"):
         return Path(own).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
+    except RuntimeError:
+        raise InputError("this user has no home directory; set RFBENCH_CACHE to a directory for downloads") from None
 
 
 def ensure_dir(directory: Path) -> Path:
@@ -152,7 +155,7 @@ def digest(*parts: Any) -> str:
     for part in parts:
         if isinstance(part, np.ndarray):
             found.update(f"{part.dtype} {part.shape} ".encode())
-            found.update(np.ascontiguousarray(part).data.cast("B"))
+            found.update(np.ascontiguousarray(part).data.cast("B") if part.size else b"")
         else:
             found.update(f"{part!r} ".encode())
     return found.hexdigest()

@@ -8,6 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import CONF, choices, roots
@@ -42,7 +43,7 @@ def composing() -> Iterator[None]:
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
             yield
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(in_one_line(error)) from None
@@ -59,6 +60,9 @@ def parsed(words: list[str]) -> list[Any]:
             raise InputError(missing_key(key))  # +key=value that no config knows would have no effect
         if override.is_delete() and "." in key and not key.startswith("hydra"):
             raise InputError(f"'{override.input_line}': an option cannot be removed; give it a value")
+        if key in GROUPS and isinstance(several := override.value(), list):
+            all_of_them = ",".join(map(str, several))
+            raise InputError(f"{key} takes one choice, and a list was given; for a sweep use -m {key}={all_of_them}")
         if key in RESERVED:
             raise InputError(f"'{key}' is set by rfbench: change the working directory instead")
     return overrides

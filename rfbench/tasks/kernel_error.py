@@ -101,6 +101,8 @@ def entries(rows: slice, p: int) -> slice:
 
 def spectral_norm(A: Array) -> float:
     """The largest |eigenvalue| of a symmetric matrix."""
+    if not np.isfinite(A).all():
+        return float("nan")
     if len(A) < 32 or not A.any():
         return float(np.abs(np.linalg.eigvalsh(A)).max())
     # A fixed start makes the last bits repeat, and 1/√n alone is often an eigenvector.

@@ -25,6 +25,8 @@ from rfbench.sketches.products.powers import homogeneous
 from rfbench.sketches.products.tuples import require_base
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
 
+MOST_DEGREE = 100  # n! of higher degrees leaves no digit of a coefficient, and each degree needs its own statistics
+
 Part = tuple[int, int, float]  # n > 0, Dₙ, wₙ
 KERNELS = ("polynomial", "polynomial_sphere", "exponential", "gaussian")
 

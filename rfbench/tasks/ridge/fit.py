@@ -77,6 +77,11 @@ class RidgeFit:
         if self.alpha is not None:
             return kind(draw, self.rows(self.train), None, self.engine, self.watch), np.empty(0)
         rest, held_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
+        if not len(rest):
+            raise InputError(
+                f"task.validation={self.validation} holds out all {len(self.train)} training rows; use a smaller one, "
+                "more rows, or give task.alpha"
+            )
         equations = kind(draw, self.rows(rest), self.rows(held_out), self.engine, self.watch)
         solutions = self.resolved(equations)
         scores = self.scores(equations.predictor(np.hstack(list(solutions))), held_out)

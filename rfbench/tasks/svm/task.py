@@ -25,6 +25,8 @@ from rfbench.tasks.rows import new_rows
 from rfbench.tasks.svm.kernel import CACHE, KernelMachine
 from rfbench.tasks.svm.linear import BYTES, MULTICLASS, LinearMachine
 
+MOST_C = 1e6  # LIBSVM does not finish beyond: errors are then forbidden
+
 
 @dataclass(frozen=True)
 class SVM(Task):
@@ -37,7 +39,7 @@ class SVM(Task):
     iterations: int = 1000
 
     def __post_init__(self) -> None:
-        require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
+        require(0 < self.C <= MOST_C, "task.C", f"a number above 0 and at most {MOST_C:.0e}", self.C)
         require(self.multiclass in MULTICLASS, "task.multiclass", " or ".join(MULTICLASS), self.multiclass)
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
