@@ -25,6 +25,12 @@ def require_finite(name: str, value: object) -> None:
         require(abs(value) <= MOST, name, f"at most {MOST:,}", value)
 
 
+def require_plain(what: str, path: str) -> None:
+    """Refuse a path that Hydra would read as an interpolation or an escape, and write elsewhere."""
+    if "${" in path or "\\" in path:
+        raise InputError(f"{what} must not have ${{ or a backslash in its path; {path!r} has one")
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """The end of an error message: the nearest choice, or all of them."""
     choices = sorted(choices)

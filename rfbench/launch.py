@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require_plain
 from rfbench.progress import say
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def experiment(words: list[str]) -> int:
         compose_jobs,
         for_sweeper,
         quoted,
+        with_plain_paths,
         with_search_path,
         without_hydra,
     )
@@ -35,9 +36,10 @@ def experiment(words: list[str]) -> int:
     from rfbench.config.identity import directories
     from rfbench.job import build_job, plain_config
 
+    require_plain("the working directory", os.getcwd())
     args = parse(words)
     flags = [word for word in words if word not in args.overrides]
-    planned = plan(with_search_path(args.overrides), args.multirun)
+    planned = plan(with_search_path(with_plain_paths(args.overrides)), args.multirun)
     configs = compose_jobs(planned.words, planned.multirun)
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
         printing = [flag for flag in flags if flag not in ("-m", "--multirun")]

@@ -18,7 +18,7 @@ import numpy as np
 
 from rfbench import __version__
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require_plain
 
 HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a cache
 
@@ -26,6 +26,7 @@ HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a 
 def cache_dir() -> Path:
     """RFBENCH_CACHE, else rfbench/ in the user's cache directory."""
     if own := os.environ.get("RFBENCH_CACHE"):
+        require_plain("RFBENCH_CACHE", own)
         return Path(own).expanduser().absolute()
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"

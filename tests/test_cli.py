@@ -131,6 +131,32 @@ def test_a_directory_with_a_difficult_name(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("name", ["dü", "d=x", "d'x", "d,x", "d x", "d{x}", "d[x", "d:x", "d#x", "(d)", "d\\x"])
+def test_a_folder_of_datasets_with_a_difficult_name(rfbench, tmp_path, name):
+    mode = ("-m",) if name in ("dü", "d,x") else ()
+    (tmp_path / name / "yacht").mkdir(parents=True)
+    np.savetxt(tmp_path / name / "yacht" / "data.txt", np.random.default_rng(0).standard_normal((308, 7)))
+    done = rfbench(
+        *mode, "dataset=yacht", "features=16", "seeds=1", "task.rows=5", "download=false", f"data_dir={name}"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["a${b", "a\\b", "a${oc.env:HOME}"])
+def test_a_directory_that_would_send_results_elsewhere_is_refused(rfbench, tmp_path, name):
+    (tmp_path / name).mkdir()
+    words = ("dataset=wine", "features=16", "seeds=1")
+    one_line(rfbench(*words, cwd=tmp_path / name), "the working directory must not have")
+    one_line(rfbench(*words, env={"RFBENCH_CACHE": name}), "RFBENCH_CACHE must not have")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_option_after_words(rfbench):
+    done = rfbench("dataset=wine", "-m", "sketch=rff,orf", "features=16", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    assert "[2] " in done.stdout
+
+
 def test_a_terminal_without_unicode(rfbench_process):
     assert "digits" in rfbench_process("list", env={"PYTHONIOENCODING": "ascii"}).stdout
     assert rfbench_process("seeds=2", "features=64", env={"PYTHONIOENCODING": "ascii"}).returncode == 0

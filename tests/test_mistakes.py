@@ -63,7 +63,7 @@ MISTAKES = {
     "task=ridge task.validation=0.1 train_rows=1": "holds out all 1 training rows",
     "task=gpc_svi task.rate=1e9": "task.rate must be above 0 and at most 1",
     "task=gpc_svi task.epochs=100000000000000000000000": "task.epochs must be at most 1,000,000,000",
-    "task=gpc_svi task.epochs=1000000": "task.epochs must be from 1 to 100,000",
+    "task=gpc_svi task.epochs=1000000": "task.epochs must be at most 100,000",
     "degree=1001": "degree must be at most 1000",
     "features=1000000000000000000000": "features must be at most 1,000,000,000",
     "features=1e30d": "features must be",

@@ -29,9 +29,17 @@ def with_search_path(overrides: list[str]) -> list[str]:
 
 
 def quoted(word: object) -> str:
-    """A word as an override takes it, whatever characters it has."""
-    escaped = str(word).replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\${")
+    """A word as an override takes it, whatever characters it has; a backslash counts before a quote only."""
+    escaped = re.sub(r"(\\*)(?='|$)", r"\1\1", str(word)).replace("'", "\\'").replace("${", "\\${")
     return f"'{escaped}'"
+
+
+def with_plain_paths(overrides: list[str]) -> list[str]:
+    """The overrides, with the folder of datasets quoted: Hydra gives some characters of paths a meaning."""
+    return [
+        f"data_dir={quoted(word.removeprefix('data_dir='))}" if re.match(r"data_dir=(?!null$|['\"$])", word) else word
+        for word in overrides
+    ]
 
 
 @contextmanager

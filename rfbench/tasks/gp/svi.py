@@ -44,7 +44,8 @@ class GPCSVI(Task):
 
     def __post_init__(self) -> None:
         for key in ("epochs", "batch", "draws", "samples"):
-            require(1 <= getattr(self, key) <= MOST, f"task.{key}", f"from 1 to {MOST:,}", getattr(self, key))
+            require(getattr(self, key) >= 1, f"task.{key}", "at least 1", getattr(self, key))
+            require(getattr(self, key) <= MOST, f"task.{key}", f"at most {MOST:,}", getattr(self, key))
         require(0 < self.rate <= 1, "task.rate", "above 0 and at most 1", self.rate)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
