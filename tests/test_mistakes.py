@@ -86,6 +86,7 @@ MISTAKES = {
     "sketch=random_maclaurin sketch.p_max=1000": "sketch.p_max must be from 1 to 100",
     "task=svm task.C=1e300": "task.C must be a number above 0 and at most 1e+06",
     "task=variance task.draws=1000000000": "task.draws must be 0 (no Monte Carlo), or from 2 to 10,000,000",
+    "dataset=synthetic dataset.distribution=ones dataset.rows=50 sketch=rff": "since most are identical; give",
     f"data add own.csv --name {'a' * 260}": "--name must be a letter, then up to 99 letters",
     f"dataset={'a' * 260}": "no 'dataset/aaa",
     "data add long.csv --name long": "cannot be read (field larger than field limit (131072))",
