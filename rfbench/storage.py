@@ -97,7 +97,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "wb") as file:
+        with open(part, "wb", opener=not_through_links) as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
@@ -111,7 +111,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 def append_file(path: Path, content: bytes, size: int | None = None, *, sync: bool = True) -> None:
     """Add to a file after its first `size` bytes, by default at its end; on failure it is as long as before."""
     try:
-        with open(path, "ab", buffering=0) as file:
+        with open(path, "ab", buffering=0, opener=not_through_links) as file:
             size = file.truncate(file.tell() if size is None else size)
             try:
                 left = memoryview(content)
@@ -126,6 +126,11 @@ def append_file(path: Path, content: bytes, size: int | None = None, *, sync: bo
         raise cannot_write(path, error) from None
 
 
+def not_through_links(path: str, flags: int) -> int:
+    """For `open`: another user's symbolic link must not choose the file that is written."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume")
 
@@ -136,7 +141,11 @@ def exclusive_lock(path: Path, busy: str = "") -> Iterator[None]:
 
     The system releases the lock when the process ends.
     """
-    with open(path, "w") as file:
+    try:
+        file = open(path, "a", opener=not_through_links)  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"cannot lock {path}: {error.strerror}; remove it if it is a symbolic link") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError:

@@ -7,7 +7,17 @@ import sys
 import numpy as np
 import pytest
 
-from rfbench.storage import HOST, atomic_dir, cached, digest, remove_leftovers, replace_file
+from rfbench.checks import InputError
+from rfbench.storage import (
+    HOST,
+    append_file,
+    atomic_dir,
+    cached,
+    digest,
+    exclusive_lock,
+    remove_leftovers,
+    replace_file,
+)
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -148,3 +158,17 @@ def test_a_run_removes_what_a_killed_one_left(rfbench, tmp_path):
         path.write_text("half")
     assert rfbench(*words).returncode == 0
     assert not any(path.exists() for path in left)
+
+
+def test_nothing_is_written_through_a_symbolic_link(tmp_path):
+    """In a directory that others can write, a link in place of a temporary file or a lock names a file of ours."""
+    (tmp_path / "precious").write_text("mine")
+    for name in (f".run.json.{os.getpid()}", ".lock", "results.csv"):
+        (tmp_path / name).symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="cannot write"):
+        replace_file(tmp_path / "run.json", "theirs")
+    with pytest.raises(InputError, match="cannot write"):
+        append_file(tmp_path / "results.csv", b"theirs")
+    with pytest.raises(InputError, match="remove it if it is a symbolic link"), exclusive_lock(tmp_path / ".lock"):
+        pass
+    assert (tmp_path / "precious").read_text() == "mine"
