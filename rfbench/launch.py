@@ -6,7 +6,11 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rfbench.checks import InputError, require_plain
@@ -116,6 +120,7 @@ def call_hydra(words: list[str], places: Sequence[Path] = ()) -> None:
 
     OmegaConf.register_new_resolver("rfbench_directory", lambda number: str(places[int(number)]), replace=True)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # hands exceptions on instead of printing them
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")  # of joblib's helpers, at Ctrl-C
     before, sys.argv = sys.argv, ["rfbench", *words]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)()
@@ -136,11 +141,14 @@ def run_one(config: Any) -> None:
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
     number = hydra.job.num if sweep else 0
-    job = BUILT.get(number) or build_job(plain_config(config))  # a worker of joblib has built none
+    if number not in BUILT:  # a worker of joblib has built none
+        end_with(os.getppid())
+    job = BUILT.get(number) or build_job(plain_config(config))
     if sweep:
         say(f"[{number + 1}] {' '.join(hydra.overrides.task)}")
     log = logging.getLogger("rfbench")
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
+    handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is reported once, by results
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
     log.disabled = False  # Hydra silences every log that exists before it starts
@@ -155,7 +163,20 @@ def run_one(config: Any) -> None:
         MISTAKES.append(mistake)  # raised through Hydra it would be printed twice
     finally:
         log.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):
+            handler.close()
+
+
+@cache
+def end_with(parent: int) -> None:
+    """End this worker soon after the process that started it; a trial counts when it is whole, so nothing is lost."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None, notes: list[str]) -> int:

@@ -223,6 +223,19 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, rfbench_proces
     assert len(read_rows(path)) == 20 * 8 * 4
 
 
+def test_a_log_that_cannot_be_written_is_no_traceback(rfbench, rfbench_process, tmp_path):
+    sweep = ("-m", "sketch=rff,orf", "dataset=wine", "features=16", "task.rows=10")
+    assert rfbench(*sweep, "seeds=1").returncode == 0
+    for log in tmp_path.rglob("rfbench.log"):
+        log.write_text("x" * 200_000)
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    done = rfbench_process(*sweep, "seeds=2", preexec_fn=small_disk)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_same_numbers_whatever_the_workers_and_blocks(rfbench, tmp_path):
     tables = []
     for options in ("engine.workers=1", "engine.workers=3", "block_rows=50"):
