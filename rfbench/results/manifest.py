@@ -108,7 +108,8 @@ def git_state() -> str | None:
     here = Path(__file__).resolve().parents[2]
     if not (here / ".git").exists():
         return None
-    command = ["git", "-C", str(here), "status", "--porcelain=v2", "--branch"]
+    # Without a lock, which a run that is killed would leave in the checkout.
+    command = ["git", "--no-optional-locks", "-C", str(here), "status", "--porcelain=v2", "--branch"]
     lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid")), "")
     return commit[:12] + ("+" if any(not line.startswith("#") for line in lines) else "")

@@ -18,6 +18,7 @@ from support import ROOT
 from rfbench.checks import InputError
 from rfbench.config.identity import directories, job_hash, short_hash
 from rfbench.config.schema import Root
+from rfbench.results import manifest
 from rfbench.results.manifest import Manifest
 from rfbench.results.pictures import MAPS, PictureKey, keep_pictures, read_pictures
 from rfbench.results.rows import COLUMNS, Results, as_csv, only_writer, read_rows
@@ -319,3 +320,12 @@ def test_more_seeds_add_to_what_is_there(tmp_path, rfbench):
     assert {r["seed"] for r in read_rows(path)} == {"0", "1", "7"}
     assert rfbench("seeds=1", "features=64", "force=true").returncode == 0
     assert [r["seed"] for r in read_rows(path)] == ["1"] * 4 + ["7"] * 4 + ["0"] * 4  # redone, the others kept
+
+
+def test_the_state_of_the_checkout_is_read_without_a_lock(monkeypatch):
+    """A run that is killed, or has no room on the disk, would leave it to the user."""
+    asked = []
+    done = subprocess.CompletedProcess([], 0, "# branch.oid abc\n", "")
+    monkeypatch.setattr(manifest.subprocess, "run", lambda command, **_: asked.append(command) or done)
+    manifest.git_state.__wrapped__()
+    assert all("--no-optional-locks" in command for command in asked)
