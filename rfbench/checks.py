@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import isfinite
+
+MOST = 10**9  # of any whole number in a config
 
 
 class InputError(ValueError):
@@ -12,6 +15,20 @@ def require(holds: bool, name: str, wanted: str, got: object) -> None:
     """Raise an InputError that names the value unless the condition holds."""
     if not holds:
         raise InputError(f"{name} must be {wanted}; {got!r} was given")
+
+
+def require_finite(name: str, value: object) -> None:
+    """Refuse numbers that no computation ends with: those that are not finite, or whole and absurdly large."""
+    if isinstance(value, float):
+        require(isfinite(value), name, "a finite number", value)
+    if isinstance(value, int):
+        require(abs(value) <= MOST, name, f"at most {MOST:,}", value)
+
+
+def require_plain(what: str, path: str) -> None:
+    """Refuse a path that Hydra would read as an interpolation or an escape, and write elsewhere."""
+    if "${" in path or "\\" in path:
+        raise InputError(f"{what} must not have ${{ or a backslash in its path; {path!r} has one")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from errno import ENOSPC
 
 from rfbench import __version__
 from rfbench.checks import InputError
@@ -42,26 +43,51 @@ def main(words: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± gets a ?
     try:
-        return dispatch(sys.argv[1:] if words is None else words)
+        code = dispatch(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+        return code
     except InputError as error:
         print(f"rfbench: error: {error}", file=sys.stderr)
         return MISTAKE
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return DONE
+    except OSError as error:
+        if error.errno != ENOSPC:
+            return internal(error)
+        print(f"rfbench: error: cannot write the output: {error.strerror}", file=sys.stderr)
+        return MISTAKE
     except Exception as error:
-        if os.environ.get("RFBENCH_DEBUG"):
-            raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"rfbench: internal error: {reason}; set RFBENCH_DEBUG=1 for the traceback", file=sys.stderr)
-        return INTERNAL
+        return internal(error)
     except KeyboardInterrupt:
         print("rfbench: interrupted; rerun the command to resume", file=sys.stderr)
         return INTERRUPTED
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:  # already said
+            discard_output()
+
+
+def internal(error: Exception) -> int:
+    """An error of the program in one line, or with its traceback on request."""
+    if os.environ.get("RFBENCH_DEBUG"):
+        raise error
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    print(f"rfbench: internal error: {reason}; set RFBENCH_DEBUG=1 for the traceback", file=sys.stderr)
+    return INTERNAL
+
+
+def discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def dispatch(words: list[str]) -> int:
     first = words[0] if words else ""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise InputError("the working directory no longer exists; change to another one") from None
     if first == "data":
         from rfbench.datasets.commands import main as data
 

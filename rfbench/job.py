@@ -9,7 +9,7 @@ import numpy as np
 from omegaconf import DictConfig
 
 from rfbench.arrays import padded
-from rfbench.checks import InputError, require
+from rfbench.checks import InputError, require, require_finite
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
 from rfbench.datasets.prepare import Preparation
@@ -18,11 +18,13 @@ from rfbench.devices.opu import make_opu
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.engines import Engine, make_engine
 from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
+from rfbench.memory import parse_bytes
 from rfbench.registry import find
 from rfbench.sketches import SKETCHES, Sketch, make_sketch, on_device
 from rfbench.tasks import TASKS, Task, make_task
 
 MAX_SEEDS = 100_000
+MAX_DEGREE = 1000  # (x·y + 1)ᵖ of rows of length 1 is finite up to here
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Job:
     features: list[int | str]
     seeds: list[int]
     dtype: np.dtype[Any]
+    memory: int | None  # bytes that it may take, if the config says so
     device: SharedDevice | None  # opened by the run
 
     def sketch(self, kernel: Kernel) -> Sketch:
@@ -80,6 +83,7 @@ def build_job(plain: dict[str, Any]) -> Job:
     rows = plain["train_rows"]
     require(rows is None or rows >= 1, "train_rows", "null or at least 1", rows)
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
+    require(plain["degree"] <= MAX_DEGREE, "degree", f"at most {MAX_DEGREE}", plain["degree"])
     for pair in plain["plot"] or []:
         require(bool(re.fullmatch(r"\w+(\|\w+)*:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
     kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
@@ -93,6 +97,7 @@ def build_job(plain: dict[str, Any]) -> Job:
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
+        memory=parse_bytes(plain["memory_limit"]),
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
     if job.preparation.threshold is None and "threshold" not in job.task.chooses:
@@ -112,6 +117,9 @@ def _preparation(dataset: dict[str, Any]) -> Preparation:
     require(isinstance(steps, list), "dataset.prepare", "a list of steps such as [standardize,unit_norm]", steps)
     good = isinstance(threshold, int | float) or threshold == "validation"
     require(good, "dataset.threshold", "a number, or validation", threshold)
+    require_finite("dataset.threshold", threshold)
+    if threshold and "binarize" not in steps:
+        raise InputError(f"dataset.threshold={threshold} has no effect; add binarize to dataset.prepare")
     return Preparation(tuple(map(str, steps)), None if threshold == "validation" else float(threshold))
 
 
@@ -122,6 +130,7 @@ def _features(given: Any) -> list[int | str]:
     for one in several:
         is_count = isinstance(one, int) and not isinstance(one, bool) and one >= 1
         if wanted_error(one) is None:
+            require_finite("features", one)
             require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
     return several
 
@@ -143,6 +152,7 @@ def feature_count(given: int | str, d: int) -> int:
     if isinstance(given, int):
         return given
     count, h = float(given[:-1]) * padded(d), padded(d)
+    require_finite("features", count)
     require(count >= 1 and count == int(count), "features", f"a whole number ({given} of {h} is {count:g})", given)
     return int(count)
 

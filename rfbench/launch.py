@@ -6,10 +6,14 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require_plain
 from rfbench.progress import say
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ def experiment(words: list[str]) -> int:
         compose_jobs,
         for_sweeper,
         quoted,
+        with_plain_paths,
         with_search_path,
         without_hydra,
     )
@@ -35,9 +40,10 @@ def experiment(words: list[str]) -> int:
     from rfbench.config.identity import directories
     from rfbench.job import build_job, plain_config
 
+    require_plain("the working directory", os.getcwd())
     args = parse(words)
     flags = [word for word in words if word not in args.overrides]
-    planned = plan(with_search_path(args.overrides), args.multirun)
+    planned = plan(with_search_path(with_plain_paths(args.overrides)), args.multirun)
     configs = compose_jobs(planned.words, planned.multirun)
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
         printing = [flag for flag in flags if flag not in ("-m", "--multirun")]
@@ -58,7 +64,10 @@ def experiment(words: list[str]) -> int:
         call_hydra([*flags, *planned.words, f"hydra.run.dir={quoted(places[0])}"], places)
     if MISTAKES:
         raise MISTAKES[0]
-    return conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes)
+    asked: dict[Path, list[int]] = {}
+    for place, job in zip(places, jobs, strict=True):
+        asked.setdefault(place, []).extend(job.seeds)
+    return conclude(asked, target, jobs[0].config["plot"], planned.notes)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -111,6 +120,7 @@ def call_hydra(words: list[str], places: Sequence[Path] = ()) -> None:
 
     OmegaConf.register_new_resolver("rfbench_directory", lambda number: str(places[int(number)]), replace=True)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # hands exceptions on instead of printing them
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")  # of joblib's helpers, at Ctrl-C
     before, sys.argv = sys.argv, ["rfbench", *words]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_one)()
@@ -131,11 +141,14 @@ def run_one(config: Any) -> None:
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
     number = hydra.job.num if sweep else 0
-    job = BUILT.get(number) or build_job(plain_config(config))  # a worker of joblib has built none
+    if number not in BUILT:  # a worker of joblib has built none
+        end_with(os.getppid())
+    job = BUILT.get(number) or build_job(plain_config(config))
     if sweep:
         say(f"[{number + 1}] {' '.join(hydra.overrides.task)}")
     log = logging.getLogger("rfbench")
     handler = logging.FileHandler(directory / "rfbench.log", delay=True)
+    handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is reported once, by results
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
     log.disabled = False  # Hydra silences every log that exists before it starts
@@ -150,18 +163,34 @@ def run_one(config: Any) -> None:
         MISTAKES.append(mistake)  # raised through Hydra it would be printed twice
     finally:
         log.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):
+            handler.close()
 
 
-def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
-    """Write the table and the figure of all jobs, print them with the notes, and say what failed."""
+@cache
+def end_with(parent: int) -> None:
+    """End this worker soon after the process that started it; a trial counts when it is whole, so nothing is lost."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None, notes: list[str]) -> int:
+    """Write the table and the figure of all jobs and the seeds asked of them, print them, and say what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.figures.pictures import write_pictures
     from rfbench.results.manifest import learned_lines
     from rfbench.results.rows import MISSING, joined_rows, write_rows
     from rfbench.results.series import joined_series, of_finished, write_series
+    from rfbench.storage import remove_leftovers
 
-    rows = joined_rows(directories)
+    directories = list(asked)
+    remove_leftovers(target)
+    rows, others = joined_rows(asked)
     points = of_finished(joined_series(directories), rows)
     if target not in directories:
         write_rows(target / "results.csv", rows)
@@ -173,7 +202,8 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     empty = dict.fromkeys(
         f"no {row['metric']} of {row['sketch']}: {row['message']}" for row in rows if row["status"] == MISSING
     )
-    for lines in (notes, learned, empty):
+    more = [f"{others} other seeds on disk are not shown: they were not asked for"] if others else []
+    for lines in (notes, learned, empty, more):
         if lines:
             say("\n".join(["", *lines]))
     failed = [row for row in rows if row["status"] == "failed"]

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from types import NoneType
 from typing import Any, get_args
 
-from rfbench.checks import InputError, did_you_mean
+from rfbench.checks import InputError, did_you_mean, require_finite
 
 # Groups of the config: the word of `rfbench list`, and the group of entry points by which plugins add to it.
 GROUPS = {
@@ -50,6 +50,7 @@ def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> An
         wanted = known[key].annotation
         if wanted is not inspect.Parameter.empty and not _is(value, wanted):
             raise InputError(f"{kind}.{key} must be {_words(wanted)}; {value!r} was given")
+        require_finite(f"{kind}.{key}", value)
     return make(**options)
 
 

@@ -14,17 +14,21 @@ from rfbench.config.identity import job_name
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
+from rfbench.datasets.splits import split
 from rfbench.job import Job, feature_count, wanted_error
 from rfbench.kernels import Kernel
+from rfbench.memory import refuse_beyond
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest
 from rfbench.results.recorder import Recorder
 from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, trial_key
+from rfbench.results.series import keep_series
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.storage import replace_file
+from rfbench.storage import remove_leftovers, replace_file
 from rfbench.tasks import Measure, Trial
-from rfbench.tasks.base import KERNEL_ROWS
+from rfbench.tasks.base import KERNEL_ROWS, Size
+from rfbench.tasks.ridge.iterative import NoConvergenceError
 
 log = logging.getLogger("rfbench")
 TrialRows = list[dict[str, Any]]
@@ -33,6 +37,7 @@ TrialRows = list[dict[str, Any]]
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
+        remove_leftovers(directory)
         results = Results(directory, bool(job.config["force"]))
         try:
             fill(job, directory, results)
@@ -53,7 +58,8 @@ def fill(job: Job, directory: Path, results: Results) -> None:
     if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
         results.add(rows)
         results.done |= set(map(trial_key, rows))
-    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
+    keep_series(directory, results.written)
+    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0], results.written)
     if results.rows and manifest.data_changed(dataset.digest):
         raise InputError(f"{directory} was computed from different data; move it away and rerun")
     computed = False
@@ -108,6 +114,7 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
     for objection in filter(None, map(sketch.objection, counts)):
         raise InputError(objection)
     missing = {seed: [D for D in counts if (str(D), str(seed)) not in done] for seed in job.seeds}
+    refuse_beyond_memory(job, dataset, sketch, sorted({D for wanted in missing.values() for D in wanted}))
     total = sum(map(len, missing.values()))
     with job.device or nullcontext(), job.engine.running(), bar(total, job_name(job.config), "trial") as shown:
         for seed, wanted in missing.items():
@@ -125,6 +132,18 @@ def features_of(job: Job, dataset: Dataset, given: int | str) -> int:
     from rfbench.advise.candidates import features_for
 
     return features_for(job, dataset, error)
+
+
+def refuse_beyond_memory(job: Job, dataset: Dataset, sketch: Sketch, counts: list[int]) -> None:
+    """Refuse trials that need more memory than there is, before the first of them."""
+    if not counts:
+        return
+    n_train, n_test = map(len, split(dataset, job.seeds[0], job.config["train_rows"]))
+    wide = np.dtype(complex if sketch.is_complex else float).itemsize
+    for D in () if sketch.localized or sketch.recentred else counts:
+        size = Size(n_train, n_test, D, sketch.explicit, wide * job.dtype.itemsize // 8, wide)
+        what = f"task={job.task.name} with {D:,} features of {n_train:,} rows"
+        refuse_beyond(job.task.memory(size), what, job.memory)
 
 
 def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorder: Recorder) -> Iterator[TrialRows]:
@@ -192,7 +211,7 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
     metric, value, unit, message, where = measure
     found = bool(np.isfinite(value))
     if not found and not message:
-        raise ArithmeticError(f"{metric} is not a finite number")
+        raise ArithmeticError(f"{metric} is not a finite number; use dtype=float64, or other options of the kernel")
     cell = {"value": repr(float(value)), "status": "ok"} if found else {"value": "", "status": MISSING}
     return {**columns, **where, "metric": metric, "unit": unit, "message": message, **cell}
 
@@ -200,5 +219,12 @@ def row(columns: dict[str, Any], measure: Measure) -> dict[str, Any]:
 def failure(error: Exception) -> dict[str, Any]:
     """A failed row has a reason and no number; the traceback is in the log."""
     log.error("failed", exc_info=error)
-    reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, InputError) or type(error) is ArithmeticError or isinstance(error, NoConvergenceError):
+        reason = str(error)
+    elif isinstance(error, OverflowError | FloatingPointError):
+        reason = f"a number is too large or too small to compute with ({error.args[-1]}); change the kernel's options"
+    elif isinstance(error, MemoryError):
+        reason = f"out of memory ({error}); use fewer features, or memory_limit=… to be told before"
+    else:
+        reason = f"{type(error).__name__}: {error}"
     return {"status": "failed", "message": " ".join(reason.split())}

@@ -4,6 +4,9 @@ import fcntl
 import hashlib
 import io
 import os
+import platform
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,14 +18,20 @@ import numpy as np
 
 from rfbench import __version__
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require_plain
+
+HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a cache
 
 
 def cache_dir() -> Path:
     """RFBENCH_CACHE, else rfbench/ in the user's cache directory."""
     if own := os.environ.get("RFBENCH_CACHE"):
+        require_plain("RFBENCH_CACHE", own)
         return Path(own).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
+    except RuntimeError:
+        raise InputError("this user has no home directory; set RFBENCH_CACHE to a directory for downloads") from None
 
 
 def ensure_dir(directory: Path) -> Path:
@@ -35,10 +44,41 @@ def ensure_dir(directory: Path) -> Path:
 
 
 @contextmanager
+def scratch_dir(parent: Path) -> Iterator[Path]:
+    """A directory that disappears in the end; if the process is killed, at the next call."""
+    remove_leftovers(ensure_dir(parent))
+    with tempfile.TemporaryDirectory(prefix=f".{HOST}.", suffix=f".{os.getpid()}", dir=parent) as scratch:
+        yield Path(scratch)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove temporary files and directories of processes that were killed: .NAME.PID, .HOST.….PID."""
+    for path in directory.glob(".*.*[0-9]"):
+        pid = path.name.rpartition(".")[2]
+        if not pid.isdecimal() or (path.is_dir() and not path.name.startswith(f".{HOST}.")) or is_running(int(pid)):
+            continue
+        with suppress(OSError):  # another process was faster, or it is not ours
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def is_running(pid: int) -> bool:
+    """Whether another process has this number; our own has nothing unfinished when it looks for leftovers."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+@contextmanager
 def atomic_dir(final: Path) -> Iterator[Path]:
     """A directory to fill, which gets its final name only when it is complete."""
-    with tempfile.TemporaryDirectory(prefix=".", dir=ensure_dir(final.parent)) as scratch:
-        part = Path(scratch, "part")
+    with scratch_dir(final.parent) as scratch:
+        part = scratch / "part"
         part.mkdir()
         try:
             yield part
@@ -57,7 +97,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "wb") as file:
+        with open(part, "wb", opener=not_through_links) as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
@@ -65,9 +105,34 @@ def replace_file(path: Path, content: str | bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise InputError(
-            f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume"
-        ) from None
+        raise cannot_write(path, error) from None
+
+
+def append_file(path: Path, content: bytes, size: int | None = None, *, sync: bool = True) -> None:
+    """Add to a file after its first `size` bytes, by default at its end; on failure it is as long as before."""
+    try:
+        with open(path, "ab", buffering=0, opener=not_through_links) as file:
+            size = file.truncate(file.tell() if size is None else size)
+            try:
+                left = memoryview(content)
+                while left:
+                    left = left[file.write(left) :]
+                if sync:
+                    os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def not_through_links(path: str, flags: int) -> int:
+    """For `open`: another user's symbolic link must not choose the file that is written."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def cannot_write(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot write {path}: {error.strerror}; finished work is kept, rerun the command to resume")
 
 
 @contextmanager
@@ -76,7 +141,11 @@ def exclusive_lock(path: Path, busy: str = "") -> Iterator[None]:
 
     The system releases the lock when the process ends.
     """
-    with open(path, "w") as file:
+    try:
+        file = open(path, "a", opener=not_through_links)  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"cannot lock {path}: {error.strerror}; remove it if it is a symbolic link") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError:
@@ -96,7 +165,7 @@ def digest(*parts: Any) -> str:
     for part in parts:
         if isinstance(part, np.ndarray):
             found.update(f"{part.dtype} {part.shape} ".encode())
-            found.update(np.ascontiguousarray(part).data.cast("B"))
+            found.update(np.ascontiguousarray(part).data.cast("B") if part.size else b"")
         else:
             found.update(f"{part!r} ".encode())
     return found.hexdigest()
@@ -111,5 +180,6 @@ def cached(name: str, depends_on: tuple[Any, ...], make: Callable[[], tuple[Arra
     content = io.BytesIO()
     np.savez(content, *arrays)
     with suppress(InputError):  # go on without a cache that cannot be written
+        remove_leftovers(path.parent)
         replace_file(path, content.getvalue())
     return arrays

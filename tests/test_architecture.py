@@ -7,7 +7,7 @@ import pytest
 from support import ROOT
 
 LAYERS = [  # lowest first
-    {"", "arrays", "blocks", "checks", "progress", "registry", "seeds", "storage"},
+    {"", "arrays", "blocks", "checks", "memory", "progress", "registry", "seeds", "storage"},
     {"config"},
     {"datasets"},
     {"kernels"},

@@ -131,6 +131,32 @@ def test_a_directory_with_a_difficult_name(rfbench, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("name", ["dü", "d=x", "d'x", "d,x", "d x", "d{x}", "d[x", "d:x", "d#x", "(d)", "d\\x"])
+def test_a_folder_of_datasets_with_a_difficult_name(rfbench, tmp_path, name):
+    mode = ("-m",) if name in ("dü", "d,x") else ()
+    (tmp_path / name / "yacht").mkdir(parents=True)
+    np.savetxt(tmp_path / name / "yacht" / "data.txt", np.random.default_rng(0).standard_normal((308, 7)))
+    done = rfbench(
+        *mode, "dataset=yacht", "features=16", "seeds=1", "task.rows=5", "download=false", f"data_dir={name}"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["a${b", "a\\b", "a${oc.env:HOME}"])
+def test_a_directory_that_would_send_results_elsewhere_is_refused(rfbench, tmp_path, name):
+    (tmp_path / name).mkdir()
+    words = ("dataset=wine", "features=16", "seeds=1")
+    one_line(rfbench(*words, cwd=tmp_path / name), "the working directory must not have")
+    one_line(rfbench(*words, env={"RFBENCH_CACHE": name}), "RFBENCH_CACHE must not have")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_option_after_words(rfbench):
+    done = rfbench("dataset=wine", "-m", "sketch=rff,orf", "features=16", "seeds=1")
+    assert done.returncode == 0, done.stderr
+    assert "[2] " in done.stdout
+
+
 def test_a_terminal_without_unicode(rfbench_process):
     assert "digits" in rfbench_process("list", env={"PYTHONIOENCODING": "ascii"}).stdout
     assert rfbench_process("seeds=2", "features=64", env={"PYTHONIOENCODING": "ascii"}).returncode == 0
@@ -195,6 +221,19 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, rfbench_proces
     assert (kept > len(before.splitlines())) == (room > 10_000)
     assert rfbench("seeds=20", *words).returncode == 0
     assert len(read_rows(path)) == 20 * 8 * 4
+
+
+def test_a_log_that_cannot_be_written_is_no_traceback(rfbench, rfbench_process, tmp_path):
+    sweep = ("-m", "sketch=rff,orf", "dataset=wine", "features=16", "task.rows=10")
+    assert rfbench(*sweep, "seeds=1").returncode == 0
+    for log in tmp_path.rglob("rfbench.log"):
+        log.write_text("x" * 200_000)
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    done = rfbench_process(*sweep, "seeds=2", preexec_fn=small_disk)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_same_numbers_whatever_the_workers_and_blocks(rfbench, tmp_path):

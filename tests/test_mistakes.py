@@ -1,6 +1,11 @@
 """Mistakes on the command line: one line, exit code 2, the way out, and nothing left behind."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from support import ROOT
 from support.answers import one_line
 
 MISTAKES = {
@@ -52,12 +57,106 @@ MISTAKES = {
     "experiment=wacker/fig9_9": "no 'experiment/wacker/fig9_9'",
     "data get mnsit": "did you mean 'mnist'",
     "dataset=gisette download=false": "dataset=digits",
+    "task=maclaurin_terms sketch=localized_maclaurin": "is for Maclaurin features; use sketch=optimized_maclaurin",
+    "task=gpc dataset=wine train_rows=1": "2 of 3 classes have none among 1 rows",
+    "task=ridge task.validation=0.9999 features=64": "holds out all 1617 training rows; use a smaller one",
+    "task=ridge task.validation=0.1 train_rows=1": "holds out all 1 training rows",
+    "task=gpc_svi task.rate=1e9": "task.rate must be above 0 and at most 1",
+    "task=gpc_svi task.epochs=100000000000000000000000": "task.epochs must be at most 1,000,000,000",
+    "task=gpc_svi task.epochs=1000000": "task.epochs must be at most 100,000",
+    "degree=1001": "degree must be at most 1000",
+    "features=1000000000000000000000": "features must be at most 1,000,000,000",
+    "features=1e30d": "features must be",
+    "dataset.name=null": "dataset.name must be a word; None was given",
+    "sketch.name=1": "sketch.name must be a word; 1 was given",
+    "task.name=[]": "task.name must be a word",
+    "kernel.name=nonsense": "no kernel 'nonsense'",
+    "sketch=[rff,orf]": "sketch takes one choice, and a list was given; for a sweep use -m sketch=rff,orf",
+    "dataset.threshold=nan": "dataset.threshold must be a finite number",
+    "dataset.threshold=0.5": "dataset.threshold=0.5 has no effect; add binarize to dataset.prepare",
+    "sketch=rff kernel.length_scale=inf": "kernel.length_scale must be a finite number",
+    "sketch=rff kernel.length_scale=nan": "kernel.length_scale must be a finite number",
+    "kernel.gamma=1e400": "kernel.gamma must be a finite number",
+    "sketch=optical opu=simulated opu.noise=1e400": "opu.noise must be a finite number",
+    "size=foo": "size must be quick, normal or full",
+    "size=quick": "size=quick has no effect without an experiment",
+    "--config-dir /nonexistent": "unrecognized arguments: --config-dir",
+    "sketch=srf kernel=polynomial_sphere sketch.components=100000": "sketch.components must be from 1 to 100",
+    "sketch=optimized_maclaurin sketch.p_max=1000": "sketch.p_max must be from 1 to 100",
+    "sketch=random_maclaurin sketch.p_max=1000": "sketch.p_max must be from 1 to 100",
+    "task=svm task.C=1e300": "task.C must be a number above 0 and at most 1e+06",
+    "task=variance task.draws=1000000000": "task.draws must be 0 (no Monte Carlo), or from 2 to 10,000,000",
+    "dataset=synthetic dataset.distribution=ones dataset.rows=50 sketch=rff": "since most are identical; give",
+    f"data add own.csv --name {'a' * 260}": "--name must be a letter, then up to 99 letters",
+    f"dataset={'a' * 260}": "no 'dataset/aaa",
+    "data add long.csv --name long": "cannot be read (field larger than field limit (131072))",
+    "data add twice.csv --name twice --target y": "has several columns named 'y'; rename one, or give an index",
 }
 
 
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, rfbench):
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
+    (tmp_path / "own.csv").write_text("a,y\n1,2\n3,4\n")
+    (tmp_path / "twice.csv").write_text("a,y,y\n1,2,3\n4,5,6\n")
+    (tmp_path / "long.csv").write_text(f"a,y\n{'x' * 140_000},yes\n")
     one_line(rfbench(*words.split()), MISTAKES[words])
     assert not list(tmp_path.glob("outputs/**/*.csv"))
     assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"
+
+
+FAILURES = {
+    "degree=1000": "is not a finite number; use dtype=float64, or other options of the kernel",
+    "kernel.gamma=1e30": "is not a finite number; use dtype=float64, or other options of the kernel",
+    "sketch=rff kernel.length_scale=1e300": "too large or too small to compute with",
+    "sketch=optical sketch.exponent=1000": "too large or too small to compute with",
+}
+
+
+@pytest.mark.parametrize("words", FAILURES)
+def test_numbers_out_of_range_fail_in_a_sentence(words, rfbench):
+    done = rfbench("seeds=1", "features=64", "dataset=wine", *words.split())
+    assert done.returncode == 1
+    assert FAILURES[words] in done.stderr
+    assert "Error" not in done.stderr
+
+
+def test_a_user_without_home(rfbench, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("RFBENCH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pathlib.Path.home", no_home)
+    one_line(rfbench("data", "check"), "set RFBENCH_CACHE")
+
+
+def test_a_deleted_working_directory(rfbench_process, tmp_path):
+    code = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('{tmp_path}/gone'); "
+    code += "from rfbench.cli import main; raise SystemExit(main(['list']))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    one_line(done, "the working directory no longer exists")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("words", ["list sketches", "dataset=wine features=16 seeds=1"])
+def test_output_that_cannot_be_written(words, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "rfbench", *words.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["name: [", "", "name: mine\nfile: /x\nprepar: []\n", "\0"])
+def test_a_broken_recipe_of_an_own_dataset(text, rfbench, tmp_path):
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    (tmp_path / "cache" / "conf" / "dataset").mkdir(parents=True)
+    (tmp_path / "cache" / "conf" / "dataset" / "mine.yaml").write_text(text)
+    done = rfbench("dataset=mine", "features=64", "seeds=1", env=env)
+    one_line(done, "mine" if text else "dataset")
+    assert rfbench("list", "datasets", env=env).returncode == 0
+    assert rfbench("dataset=wine", "features=64", "seeds=1", env=env).returncode == 0

@@ -73,6 +73,19 @@ def test_what_earlier_seeds_learned_stays_in_run_json(rfbench, tmp_path):
         assert any(key.endswith(f"64 features, seed {seed}") for key in learned)
 
 
+@pytest.mark.parametrize("mode", [(), ("-m",)])
+def test_the_table_has_the_seeds_that_were_asked_for(rfbench, tmp_path, mode):
+    assert rfbench(*mode, "features=64", "seeds=4").returncode == 0
+    done = rfbench(*mode, "features=64", "seeds=[1,2]")
+    assert "seeds: 2" in done.stdout
+    assert "2 other seeds on disk are not shown: they were not asked for" in done.stdout
+    (job,) = (path for path in tmp_path.rglob("results.csv") if (path.parent / "run.json").exists())
+    assert {row["seed"] for row in read_rows(job)} == {"0", "1", "2", "3"}  # nothing is lost
+    tables = [path for path in tmp_path.rglob("results.csv") if path != job]
+    assert [{row["seed"] for row in read_rows(path)} for path in tables] == [{"1", "2"}] * len(mode)
+    assert "not shown" not in rfbench(*mode, "features=64", "seeds=4").stdout
+
+
 def test_pictures_are_those_of_the_first_seed(rfbench, tmp_path):
     errors = {}
     for seeds in ("[0,1]", "[1,0]"):

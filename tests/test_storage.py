@@ -1,11 +1,23 @@
 """Cached arrays: found again, never stale, complete or absent, and not required."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from rfbench.storage import cached, digest
+from rfbench.checks import InputError
+from rfbench.storage import (
+    HOST,
+    append_file,
+    atomic_dir,
+    cached,
+    digest,
+    exclusive_lock,
+    remove_leftovers,
+    replace_file,
+)
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -88,3 +100,75 @@ def test_a_second_sketch_finds_the_exact_process(rfbench, tmp_path):
     files = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "references").iterdir())
     assert files == ["exact", "noise"]
     assert not [name for name in os.listdir(tmp_path / "cache" / "references") if name.startswith(".")]
+
+
+def gone():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path):
+    dead, alive = gone(), os.getppid()
+    for name in (f".results.csv.{dead}", f".results.csv.{alive}", ".results.csv.sums", "results.csv", f"mine.{dead}"):
+        (tmp_path / name).write_text("")
+    for name in (f".{HOST}.abc.{dead}", f".{HOST}.abc.{alive}", f".elsewhere.abc.{dead}"):
+        (tmp_path / name / "part").mkdir(parents=True)
+    remove_leftovers(tmp_path)
+    left = {f".results.csv.{alive}", ".results.csv.sums", "results.csv", f"mine.{dead}"}
+    assert set(os.listdir(tmp_path)) == left | {f".{HOST}.abc.{alive}", f".elsewhere.abc.{dead}"}
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from rfbench.storage import atomic_dir, replace_file
+here = Path(sys.argv[1])
+with atomic_dir(here / "arrays" / "one") as part:
+    (part / "X.npy").write_text("half")
+    os.replace = lambda *_: os.kill(os.getpid(), 9)
+    replace_file(here / "run.json", "half")
+"""
+
+
+def test_what_a_kill_leaves_is_gone_after_the_next_start(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)])
+    assert len(list(tmp_path.rglob(".*"))) == 2
+    with atomic_dir(tmp_path / "arrays" / "one") as part:
+        (part / "X.npy").write_text("whole")
+    remove_leftovers(tmp_path)
+    replace_file(tmp_path / "run.json", "whole")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
+        "arrays",
+        "arrays/one",
+        "arrays/one/X.npy",
+        "run.json",
+    ]
+
+
+@pytest.mark.medium
+def test_a_run_removes_what_a_killed_one_left(rfbench, tmp_path):
+    words = ("-m", "features=64", "seeds=1")
+    assert rfbench(*words).returncode == 0
+    (sweep,) = tmp_path.glob("outputs/sweep-*")
+    (job,) = sweep.glob("jobs/*")
+    left = [job / f".run.json.{gone()}", job / f".results.csv.{gone()}", sweep / f".summary.csv.{gone()}"]
+    for path in left:
+        path.write_text("half")
+    assert rfbench(*words).returncode == 0
+    assert not any(path.exists() for path in left)
+
+
+def test_nothing_is_written_through_a_symbolic_link(tmp_path):
+    """In a directory that others can write, a link in place of a temporary file or a lock names a file of ours."""
+    (tmp_path / "precious").write_text("mine")
+    for name in (f".run.json.{os.getpid()}", ".lock", "results.csv"):
+        (tmp_path / name).symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="cannot write"):
+        replace_file(tmp_path / "run.json", "theirs")
+    with pytest.raises(InputError, match="cannot write"):
+        append_file(tmp_path / "results.csv", b"theirs")
+    with pytest.raises(InputError, match="remove it if it is a symbolic link"), exclusive_lock(tmp_path / ".lock"):
+        pass
+    assert (tmp_path / "precious").read_text() == "mine"

@@ -1,11 +1,15 @@
 """Sweeps: their jobs are joined, told apart, and have the same numbers side by side."""
 
 import csv
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
+from support import ROOT
 from support.answers import one_line
 
 from rfbench.results.rows import only_writer, read_rows
@@ -126,3 +130,22 @@ def test_a_job_that_another_process_runs_stops_a_sweep_side_by_side(rfbench, rfb
         done = rfbench_process(*words)
     assert done.returncode == 2
     assert f"rfbench: error: another run is writing {first}" in done.stderr
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_workers_of_a_sweep_end_with_it(tmp_path, stop):
+    """Ctrl-C reaches them all; the parent may also be killed alone.  The workers hold the pipe open while they live."""
+    words = ("-m", "hydra/launcher=joblib", "sketch=rff,orf", "dataset=wine", "features=2048", "seeds=10000")
+    command = [sys.executable, "-m", "rfbench", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    options = {"cwd": tmp_path, "env": environment, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options) as process:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.rglob("results.csv"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        os.killpg(process.pid, stop) if stop == signal.SIGINT else process.kill()
+        errors = process.communicate(timeout=20)[1]
+    wanted = "rfbench: interrupted; rerun the command to resume\n" if stop == signal.SIGINT else ""
+    assert errors == wanted
+    assert process.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL)

@@ -8,6 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import CONF, choices, roots
@@ -15,6 +16,8 @@ from rfbench.registry import GROUPS
 
 # The directory is named by a hash of the config, so it cannot be chosen.
 RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
+
+PLUGINS = ("hydra._internal.core_plugins.", "hydra_plugins.")  # launchers and sweepers that are installed
 
 
 def with_search_path(overrides: list[str]) -> list[str]:
@@ -26,9 +29,17 @@ def with_search_path(overrides: list[str]) -> list[str]:
 
 
 def quoted(word: object) -> str:
-    """A word as an override takes it, whatever characters it has."""
-    escaped = str(word).replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\${")
+    """A word as an override takes it, whatever characters it has; a backslash counts before a quote only."""
+    escaped = re.sub(r"(\\*)(?='|$)", r"\1\1", str(word)).replace("'", "\\'").replace("${", "\\${")
     return f"'{escaped}'"
+
+
+def with_plain_paths(overrides: list[str]) -> list[str]:
+    """The overrides, with the folder of datasets quoted: Hydra gives some characters of paths a meaning."""
+    return [
+        f"data_dir={quoted(word.removeprefix('data_dir='))}" if re.match(r"data_dir=(?!null$|['\"$])", word) else word
+        for word in overrides
+    ]
 
 
 @contextmanager
@@ -40,7 +51,7 @@ def composing() -> Iterator[None]:
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
             yield
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(in_one_line(error)) from None
@@ -57,9 +68,37 @@ def parsed(words: list[str]) -> list[Any]:
             raise InputError(missing_key(key))  # +key=value that no config knows would have no effect
         if override.is_delete() and "." in key and not key.startswith("hydra"):
             raise InputError(f"'{override.input_line}': an option cannot be removed; give it a value")
+        if key in GROUPS and isinstance(several := override.value(), list):
+            all_of_them = ",".join(map(str, several))
+            raise InputError(f"{key} takes one choice, and a list was given; for a sweep use -m {key}={all_of_them}")
         if key in RESERVED:
             raise InputError(f"'{key}' is set by rfbench: change the working directory instead")
     return overrides
+
+
+def refuse_calls(config: DictConfig) -> DictConfig:
+    """The config, unless it names code to run: Hydra calls every `_target_`, logging every class of a handler."""
+    hydra = config.hydra
+    named = {f"hydra.callbacks.{name}": callback for name, callback in (hydra.get("callbacks") or {}).items()}
+    named |= {f"hydra.{name}": hydra.get(name) for name in ("launcher", "sweeper")}
+    for key, node in [*named.items(), *((str(key), config[key]) for key in config if key != "hydra")]:
+        for target in targets(OmegaConf.to_container(node) if OmegaConf.is_config(node) else node):
+            if key not in ("hydra.launcher", "hydra.sweeper") or not target.startswith(PLUGINS):
+                raise InputError(f"{key} names code to run (_target_={target}), which a config must not; remove it")
+    for name in ("hydra_logging", "job_logging"):
+        if set(hydra.get(name) or {}) & {"handlers", "formatters", "filters"}:
+            raise InputError(f"hydra.{name} is set by rfbench; remove it")
+    return config
+
+
+def targets(node: Any) -> Iterator[str]:
+    """Every `_target_` in a config."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield str(node["_target_"])
+        node = list(node.values())
+    for one in node if isinstance(node, list) else ():
+        yield from targets(one)
 
 
 def compose_experiment(given: list[Any]) -> DictConfig:
@@ -68,7 +107,8 @@ def compose_experiment(given: list[Any]) -> DictConfig:
 
     needed = ("experiment", "size", "data_dir", "download")
     chosen = [o for o in given if o.key_or_group in needed or o.key_or_group.startswith("hydra")]
-    return compose("config", [o.input_line for o in chosen if not o.is_sweep_override()], return_hydra_config=True)
+    words = [o.input_line for o in chosen if not o.is_sweep_override()]
+    return refuse_calls(compose("config", words, return_hydra_config=True))
 
 
 def combinations(words: list[str], multirun: bool) -> list[list[str]]:
@@ -105,7 +145,7 @@ def compose_jobs(words: list[str], multirun: bool) -> list[DictConfig]:
 
     jobs = combinations(words, multirun)
     with composing():
-        return [compose("config", job, return_hydra_config=True) for job in jobs]
+        return [refuse_calls(compose("config", job, return_hydra_config=True)) for job in jobs]
 
 
 def missing_key(key: str) -> str:

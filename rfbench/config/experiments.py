@@ -43,6 +43,8 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
                 raise InputError(f"'{override.input_line}': each experiment is a sweep of its own; run one at a time")
         config = compose_experiment(given)
     require(config.size in SIZES, "size", "quick, normal or full", config.size)
+    if config.size != "normal" and not config.hydra.runtime.choices.get("experiment"):
+        raise InputError(f"size={config.size} has no effect without an experiment; add experiment=…, or remove it")
     mine = {override.key_or_group for override in given}
     swept = dict(config.hydra.sweeper.params or {}) | dict(config.sizes.get(config.size) or {})
     added = {key: value for key, value in swept.items() if key not in mine}

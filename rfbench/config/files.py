@@ -26,7 +26,8 @@ def choices(group: str) -> dict[str, str]:
     for root in roots():
         folder = root / group
         for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
-            lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines()[:2]]
+            text = path.read_text(encoding="utf-8", errors="replace").splitlines()[:2]
+            lines = [*(line.removeprefix("#").strip() for line in text), "", ""]
             about = lines[lines[0].startswith("@package")]
             found[path.relative_to(folder).with_suffix("").as_posix()] = about
     return found

@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import Any
 
 # They change where and how a run is computed, or how much of it, but no number.
-NOT_IDENTITY = ("seeds", "force", "data_dir", "download", "block_rows", "engine", "plot", "size", "sizes")
+NOT_IDENTITY = (
+    "seeds",
+    "force",
+    "data_dir",
+    "download",
+    "memory_limit",
+    "block_rows",
+    "engine",
+    "plot",
+    "size",
+    "sizes",
+)
 
 
 def short_hash(value: Any) -> str:

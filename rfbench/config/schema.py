@@ -6,7 +6,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from rfbench.checks import InputError, did_you_mean
+from rfbench.checks import InputError, did_you_mean, require
 from rfbench.registry import GROUPS
 
 
@@ -29,6 +29,7 @@ class Root:
     block_rows: int = 256
     data_dir: str | None = None
     download: bool = True
+    memory_limit: str | None = None
     force: bool = False
     plot: list[str] | None = None
     size: str = "normal"
@@ -46,6 +47,8 @@ def typed(config: DictConfig) -> dict[str, Any]:
             raise InputError(
                 f"{group} must be one of the choices that rfbench list shows; {config.get(group)} was given"
             )
+        name = config[group].get("name")
+        require(isinstance(name, str), f"{group}.name", "a word", name)
     try:
         plain = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(Root), config), resolve=True)
     except OmegaConfBaseException as error:

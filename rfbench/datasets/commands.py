@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -19,7 +18,7 @@ from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.fingerprints import FINGERPRINTS
 from rfbench.datasets.store import READ_ROWS, fingerprint, open_arrays
 from rfbench.registry import find
-from rfbench.storage import cache_dir, ensure_dir
+from rfbench.storage import cache_dir, scratch_dir
 
 WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(
     (*GENERATED, "shifted"), "generated on the fly"
@@ -130,9 +129,9 @@ def _check_published(name: str) -> str:
     files = available_files(name, None)
     if files is None:
         return ""
-    with tempfile.TemporaryDirectory(dir=ensure_dir(cache_dir())) as scratch:
-        convert(name, files, Path(scratch, "fresh"))
-        fresh = fingerprint(open_arrays(name, Path(scratch, "fresh")))
+    with scratch_dir(cache_dir()) as scratch:
+        convert(name, files, scratch / "fresh")
+        fresh = fingerprint(open_arrays(name, scratch / "fresh"))
     data = converted(name, files)
     known = FINGERPRINTS.get(name) if len(files) == len(CATALOGUE[name].files) else None  # of the complete dataset
     if known and fresh != known:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError, require
+from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.formats.binary import checked, read_npy, read_npz
 from rfbench.datasets.formats.files import opened
@@ -19,6 +19,7 @@ from rfbench.datasets.published.readers import libsvm_parts
 from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
 
+KEYS = ("name", "file", "sha256", "prepare", "threshold")  # of its config file
 MAX_CLASSES = 20  # integers with more different values are a regression target
 
 
@@ -30,6 +31,9 @@ def recipe(name: str) -> Path:
 def load_own(config: Mapping[str, Any]) -> Dataset:
     """The dataset of a config file that `add` wrote."""
     name, directory = config["name"], Path(config["file"])
+    for key in config:
+        if key not in KEYS:
+            raise InputError(f"{recipe(name)} has an unknown key '{key}'; {did_you_mean(str(key), KEYS)}")
     remedy = f"add the file again: rfbench data add FILE --name {name}"
     try:
         data, meta = open_arrays(name, directory), json.loads((directory / "meta.json").read_text())
@@ -53,8 +57,8 @@ def load_named(name: str) -> Dataset:
 
 def add(file: Path, name: str, target: str | None, task: str | None, test: Path | None) -> str:
     """Convert a file so that dataset=NAME works, and print what it contains."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise InputError(f"--name must be a letter, then letters, digits or _; got {name!r}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", name):
+        raise InputError(f"--name must be a letter, then up to 99 letters, digits or _; got {name[:120]!r}")
     if name.lower() in ("null", "true", "false", "yes", "no", "on", "off", "none", "nan", "inf"):
         raise InputError(f"'{name}' has a meaning of its own in config files; choose another --name, e.g. my_{name}")
     files = [file, test] if test else [file]

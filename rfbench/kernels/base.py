@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, squared_distances
-from rfbench.checks import require
+from rfbench.checks import InputError, require
 
 
 @dataclass(frozen=True)
@@ -93,5 +93,12 @@ class LengthScale(Kernel):
 
 
 def median_distance(X: Array) -> float:
-    """The median of ‖x − y‖ over all pairs of rows."""
-    return float(np.sqrt(np.median(squared_distances(X, X)[np.triu_indices(len(X), 1)])))
+    """The median of ‖x − y‖ over all pairs of rows, most of which must differ."""
+    squares = squared_distances(X, X)[np.triu_indices(len(X), 1)]
+    median = float(np.sqrt(np.median(squares))) if len(squares) else 0.0
+    if not median:
+        raise InputError(
+            f"the median distance of {len(X)} training rows is 0, since most are identical; give kernel.length_scale a "
+            "number, or change dataset.prepare"
+        )
+    return median

@@ -48,7 +48,7 @@ def conjugate_gradients(
     with bar(limit, "conjugate gradients", " steps") as shown:
         for step in range(limit + 1):
             residual = float(np.max(np.linalg.norm(r, axis=0) / norm))
-            if residual <= tolerance or step == limit:
+            if residual <= tolerance or step == limit or not np.isfinite(residual):
                 break
             shown.set_postfix_str(f"residual {residual:.1g}, tolerance {tolerance:.0g}")
             Ap = product(p)

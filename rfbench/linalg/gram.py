@@ -36,6 +36,11 @@ def wide(features: FeatureMap) -> np.dtype[Any]:
     return np.result_type(features.dtype, np.float64)
 
 
+def double_products(features: FeatureMap) -> bool:
+    """Whether the products of GramSums are in double precision."""
+    return features.D <= TILE or features.dtype == wide(features)
+
+
 def block_rows(D: int, folds: int = 1) -> int:
     """Rows of a block, a multiple of the number of folds."""
     return folds * min(GRAM_ROWS, max(GRAM_ENTRIES // (folds * D), 1))
@@ -53,8 +58,8 @@ class GramSums:
     def add(self, X: Array, y: Array, engine: Engine) -> None:
         Phi = self.transformed(X, engine)
         with self.watch("gram"):
-            few = Phi.shape[1] <= TILE
-            add_products([(self, Phi.astype(self.G.dtype, copy=False) if few else Phi, y)], engine)
+            double = double_products(self.draw.features)
+            add_products([(self, Phi.astype(self.G.dtype, copy=False) if double else Phi, y)], engine)
 
     def transformed(self, X: Array, engine: Engine) -> Array:
         """Φ(X), until the next block."""
@@ -129,6 +134,12 @@ def kernel_matrix(features: FeatureMap, X: Array, engine: Engine, size: int | No
             for others in blocks[number + 1 :]:
                 add_pairs(K[rows, others], part, Phi, doubles(part, X[others], engine), engine)
     return K
+
+
+def kernel_matrix_bytes(n: int, D: int, wide: int) -> int:
+    """Bytes that kernel_matrix takes: the matrix and features of one block of rows, or of two."""
+    rows = max(PAIR_ENTRIES // max(D, 1), TILE)
+    return wide * (n * n + min(n, 2 * rows) * D)
 
 
 def cross_matrix(features: FeatureMap, X: Array, Y: Array, engine: Engine) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from rfbench import __version__
+from rfbench.checks import InputError
 from rfbench.results.recorder import Recorder
 from rfbench.storage import replace_file
 
@@ -25,7 +26,7 @@ class Manifest:
 
     def __init__(self, directory: Path, config: Mapping[str, Any]) -> None:
         self.path, self.config, self.start = directory / "run.json", config, perf_counter()
-        self.before = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.before = read_manifest(directory)
 
     def data_changed(self, digest: str) -> bool:
         return self.before.get("data", digest) != digest
@@ -48,12 +49,24 @@ class Manifest:
         replace_file(self.path, json.dumps(manifest, indent=1, default=str) + "\n")
 
 
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """The content of a run.json, or nothing."""
+    path = directory / "run.json"
+    if not path.exists():
+        return {}
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(manifest["config"], dict) and isinstance(manifest.get("learned", {}), dict):
+            return manifest
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise InputError(f"{path} is damaged; move {directory} away and rerun")
+
+
 def learned_lines(directory: Path) -> list[str]:
     """What kernel and sketch learned from the training rows of the first seed, a line each."""
-    path = directory / "run.json"
-    manifest = json.loads(path.read_text()) if path.exists() else {}
     first: dict[str, str] = {}
-    for key, facts in manifest.get("learned", {}).items():
+    for key, facts in read_manifest(directory).get("learned", {}).items():
         short = {name: value for name, value in facts.items() if not isinstance(value, list)}  # no matrices
         words = "; ".join(f"{name} {_plain(value)}" for name, value in short.items())
         first.setdefault(key.partition(", seed")[0], f"{key}: {words}" if words else "")
@@ -95,7 +108,8 @@ def git_state() -> str | None:
     here = Path(__file__).resolve().parents[2]
     if not (here / ".git").exists():
         return None
-    command = ["git", "-C", str(here), "status", "--porcelain=v2", "--branch"]
+    # Without a lock, which a run that is killed would leave in the checkout.
+    command = ["git", "--no-optional-locks", "-C", str(here), "status", "--porcelain=v2", "--branch"]
     lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid")), "")
     return commit[:12] + ("+" if any(not line.startswith("#") for line in lines) else "")

@@ -1,6 +1,6 @@
 """What a job learns, shows and measures beside its numbers, until it is on disk with the rows of its trial."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from rfbench.results.series import Curve, add_series
 class Recorder:
     """One for each job; pictures are those of one seed, the others would look alike."""
 
-    def __init__(self, pictured_seed: int | None = None) -> None:
-        self.pictured_seed = pictured_seed
+    def __init__(self, pictured_seed: int | None = None, written: Collection[tuple[str, str]] = ()) -> None:
+        self.pictured_seed, self.written = pictured_seed, written  # trials that have rows on disk
         self.learned: dict[str, Any] = {}  # by what learned it, for run.json
         self.readings = Readings()
         self.pictures: dict[PictureKey, Array] = {}
@@ -39,7 +39,7 @@ class Recorder:
     def keep(self, directory: Path) -> None:
         """Write what came since the last call; a trial's row says that all of it is there, so this comes first."""
         self.readings.keep(directory)
-        add_series(directory, self.points)
+        add_series(directory, self.points, self.written)
         keep_pictures(directory, self.pictures)
         self.forget()
 

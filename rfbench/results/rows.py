@@ -2,12 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from rfbench.checks import InputError
+from rfbench.results.journal import Journalled, read_whole
 from rfbench.storage import exclusive_lock, replace_file
 
 COLUMNS = (
@@ -15,51 +17,96 @@ COLUMNS = (
     "metric", "value", "unit", "status", "message",
 )  # fmt: skip
 MISSING = "missing"  # status of a number that a finished trial could not measure, with the reason
+FINISHED = ("ok", MISSING)
 Row = Mapping[str, Any]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a results.csv, or none."""
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        reader = csv.DictReader(file)
+    """The rows of whole trials in a results.csv, or none."""
+    content = read_whole(path)
+    rows = parsed(path, content.data) if content.data else []
+    if content.damaged:
+        raise damaged(path, content.damaged)
+    return rows
+
+
+def parsed(path: Path, data: bytes) -> list[dict[str, str]]:
+    """The rows, each of them possible and no number twice."""
+    rows: list[dict[str, str]] = []
+    numbers: set[tuple[str, ...]] = set()
+    try:
+        reader = csv.DictReader(io.StringIO(data.decode(errors="replace"), newline=""), strict=True)
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
-        rows = list(reader)
-    try:
-        for row in rows:
-            if row["status"] == "ok":
-                int(row["features"]), int(row["seed"]), float(row["value"])
-    except (TypeError, ValueError):
-        raise InputError(f"{path} is damaged near row {rows.index(row) + 2}; move it away and rerun") from None
+        for row in reader:
+            key = tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")])
+            if not is_row(row) or key in numbers:
+                raise damaged(path, len(rows) + 2)
+            if row["status"] != "failed":
+                numbers.add(key)
+            rows.append(row)
+    except csv.Error:
+        raise damaged(path, len(rows) + 2) from None
+    if not data.endswith(b"\n"):
+        raise damaged(path, len(rows) + 1)
     return rows
+
+
+def is_row(row: dict[str, str]) -> bool:
+    """Whether all cells are there and are what they should be."""
+    cells = list(row.values())
+    if len(cells) != len(COLUMNS) or None in cells or "\0" in "".join(cells):
+        return False
+    if row["status"] != "ok":
+        return row["status"] in (MISSING, "failed")
+    try:
+        return int(row["features"]) >= 0 and int(row["seed"]) >= 0 and isfinite(float(row["value"]))
+    except ValueError:
+        return False
+
+
+def damaged(path: Path, line: int) -> InputError:
+    return InputError(f"{path} is damaged near row {line}; move it away and rerun")
 
 
 def finished_rows(path: Path) -> list[dict[str, str]]:
     """The rows of finished trials."""
-    return [row for row in read_rows(path) if row["status"] in ("ok", MISSING)]
+    return [row for row in read_rows(path) if row["status"] in FINISHED]
 
 
-def joined_rows(directories: Iterable[Path]) -> list[dict[str, str]]:
-    """The rows of several jobs, each number once: jobs may share a number of features."""
-    return unique_rows(row for directory in directories for row in read_rows(directory / "results.csv"))
+def joined_rows(asked: Mapping[Path, Collection[int]]) -> tuple[list[dict[str, str]], int]:
+    """The rows of several jobs with the seeds asked of each, and how many other seeds are on disk."""
+    rows: list[dict[str, str]] = []
+    others: set[str] = set()
+    for directory, seeds in asked.items():
+        wanted = {"", *map(str, seeds)}  # a job that failed as a whole has no seed
+        for row in read_rows(directory / "results.csv"):
+            if row["seed"] in wanted:
+                rows.append(row)
+            else:
+                others.add(row["seed"])
+    return unique_rows(rows), len(others)
 
 
 def unique_rows(rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-    """Of rows for the same number the first."""
+    """Of rows for the same number the first: jobs may share a number of features."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         found.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
     return list(found.values())
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
+def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS, *, header: bool = False) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    if header:
+        writer.writeheader()
     writer.writerows(rows)
-    replace_file(path, text.getvalue())
+    return text.getvalue()
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    replace_file(path, as_csv(rows, header=True))
 
 
 class Results:
@@ -67,15 +114,28 @@ class Results:
 
     def __init__(self, directory: Path, force: bool = False) -> None:
         self.path = directory / "results.csv"
-        self.rows: list[Row] = [*finished_rows(self.path)]
-        self.stale = len(read_rows(self.path)) > len(self.rows)  # the file has failed rows of an earlier start
-        self.done = set() if force else {trial_key(row) for row in self.rows}
+        found = read_rows(self.path)
+        self.rows: list[Row] = [row for row in found if row["status"] in FINISHED]
+        self.stale = len(found) > len(self.rows)  # the file has failed rows of an earlier start
+        self.file = Journalled(self.path, read_whole(self.path).data)
+        self.written = {trial_key(row) for row in self.rows}
+        self.done = set() if force else set(self.written)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Write all rows of a trial at once, in place of earlier ones: they appear together or not at all."""
-        again = {trial_key(row) for row in rows}
-        self.rows = [row for row in self.rows if trial_key(row) not in again] + list(rows)
-        write_rows(self.path, self.rows)
+        """Append all rows of a trial at once: they count together or not at all.
+
+        Where they take the place of earlier ones, the file is written anew.
+        """
+        keys = {trial_key(row) for row in rows}
+        if keys & self.written:
+            self.rows = [row for row in self.rows if trial_key(row) not in keys]
+            self.stale = True
+        self.rows.extend(rows)
+        self.written |= keys
+        if self.stale or not self.file.size:
+            self.file.rewrite(as_csv(self.rows, header=True).encode())
+        else:
+            self.file.append(as_csv(rows).encode())
         self.stale = False
 
 

@@ -5,14 +5,14 @@ The columns of results.csv up to the seed name the trial; `name` is the curve, x
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.results.rows import COLUMNS, trial_key
-from rfbench.storage import replace_file
+from rfbench.results.rows import COLUMNS, as_csv, trial_key
+from rfbench.storage import append_file, replace_file
 
 FILE = "series.csv"
 SERIES_COLUMNS = (*COLUMNS[: COLUMNS.index("metric")], "name", "x", "y")
@@ -36,11 +36,24 @@ def read_series(directory: Path) -> list[dict[str, str]]:
     path = directory / FILE
     if not path.exists():
         return []
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != SERIES_COLUMNS:
-            raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
-        return list(reader)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    text = text[: text.rfind("\n") + 1]  # a kill may cut the last curve, which then has no rows in results.csv
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    if tuple(reader.fieldnames or ()) != SERIES_COLUMNS:
+        raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
+    points = list(reader)
+    for line, point in enumerate(points, 2):
+        if not is_point(point):
+            raise InputError(f"{path} is damaged near row {line}; move {directory} away and rerun")
+    return points
+
+
+def is_point(point: dict[str, str]) -> bool:
+    """Whether all cells are there and x and y are numbers."""
+    try:
+        return None not in point and None not in point.values() and all(float(point[one]) or True for one in "xy")
+    except ValueError:
+        return False
 
 
 def joined_series(directories: Iterable[Path]) -> list[dict[str, str]]:
@@ -62,15 +75,23 @@ def of_finished(points: Iterable[dict[str, str]], rows: Iterable[Row]) -> list[d
 
 
 def write_series(directory: Path, rows: Iterable[Row]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, SERIES_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    replace_file(directory / FILE, text.getvalue())
+    replace_file(directory / FILE, as_csv(rows, SERIES_COLUMNS, header=True))
 
 
-def add_series(directory: Path, rows: list[dict[str, Any]]) -> None:
-    """Put the points of some trials in place of those they had."""
-    if rows:
-        again = {trial_key(row) for row in rows}
+def keep_series(directory: Path, trials: Collection[tuple[str, str]]) -> None:
+    """Drop the curves of other trials, which a killed run has left."""
+    points = read_series(directory)
+    kept = [point for point in points if trial_key(point) in trials]
+    if len(kept) < len(points):
+        write_series(directory, kept)
+
+
+def add_series(directory: Path, rows: list[dict[str, Any]], known: Collection[tuple[str, str]]) -> None:
+    """Append the points of some trials, or put them in place of those of `known` trials."""
+    again, path = {trial_key(row) for row in rows}, directory / FILE
+    if not rows:
+        return
+    if path.exists() and not again & set(known):
+        append_file(path, as_csv(rows, SERIES_COLUMNS).encode())
+    else:
         write_series(directory, [*(row for row in read_series(directory) if trial_key(row) not in again), *rows])

@@ -33,6 +33,17 @@ class Measure(NamedTuple):
     where: Mapping[str, Any] = MappingProxyType({})  # columns that are not those of the trial
 
 
+class Size(NamedTuple):
+    """The size of a trial, which determines the memory that it takes."""
+
+    n: int  # training rows
+    n_test: int
+    D: int
+    explicit: bool  # whether there are features, or the exact kernel only
+    itemsize: int  # bytes of a feature
+    wide: int  # bytes of a feature in double precision
+
+
 def energy(reading: Reading) -> Iterator[Measure]:
     """What a meter has read; nothing where none was asked for."""
     if reading.joules is not None and reading.watts is not None:
@@ -160,6 +171,10 @@ class Task(ABC):
     def wrapped(self, sketch: Sketch, kernel: Kernel) -> Sketch:
         """The sketch of what the task compares: of the rows themselves, unless it overrides this."""
         return sketch
+
+    def memory(self, size: Size) -> int:
+        """Bytes of the large arrays that a trial holds at once; 0 where blocks of rows are all."""
+        return 0
 
     @abstractmethod
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> Any:

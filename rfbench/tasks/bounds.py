@@ -50,7 +50,7 @@ class Bounds(Task):
         require(0 < self.epsilon < np.inf, "task.epsilon", "above 0", self.epsilon)
         require(0 < self.delta < 1, "task.delta", "between 0 and 1", self.delta)
         require(2 <= self.rows <= 500, "task.rows", "from 2 to 500", self.rows)
-        require(self.draws >= 10, "task.draws", "at least 10", self.draws)
+        require(10 <= self.draws <= 10**6, "task.draws", "from 10 to 1,000,000", self.draws)
         require(self.most >= 2, "task.most", "at least 2", self.most)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:

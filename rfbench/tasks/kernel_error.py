@@ -15,7 +15,7 @@ from rfbench.kernels import Kernel
 from rfbench.linalg.tiles import MOST_ROWS, products, tiles
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
-from rfbench.tasks.base import Measure, Task, Trial
+from rfbench.tasks.base import Measure, Size, Task, Trial
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class KernelError(Task):
 
     def __post_init__(self) -> None:
         require(1 <= self.rows <= MOST_ROWS, "task.rows", f"from 1 to {MOST_ROWS}", self.rows)
+
+    def memory(self, size: Size) -> int:
+        """K, its error and, of complex features, the imaginary part; and Φ."""
+        m = min(self.rows, size.n_test)
+        return m * m * (8 + size.wide) + m * size.D * size.itemsize
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, float]:
         """(X, K, ‖K‖₂)."""
@@ -96,6 +101,8 @@ def entries(rows: slice, p: int) -> slice:
 
 def spectral_norm(A: Array) -> float:
     """The largest |eigenvalue| of a symmetric matrix."""
+    if not np.isfinite(A).all():
+        return float("nan")
     if len(A) < 32 or not A.any():
         return float(np.abs(np.linalg.eigvalsh(A)).max())
     # A fixed start makes the last bits repeat, and 1/√n alone is often an eigenvector.

@@ -16,7 +16,7 @@ from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.kernels.pooled import Patches
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch, pooled, pooled_kernel
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.kernel_error import KernelError
 from rfbench.tasks.ridge.task import Ridge
 
@@ -70,6 +70,9 @@ class Pooling(Task):
 
     def wrapped(self, sketch: Sketch, kernel: Kernel) -> Sketch:
         return pooled(sketch, kernel, self.patches)
+
+    def memory(self, size: Size) -> int:
+        return max(self.kernel_error.memory(size), self.ridge.memory(size))
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Any, Any]:
         kernel = pooled_kernel(kernel, self.patches)

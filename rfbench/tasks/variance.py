@@ -24,6 +24,7 @@ from rfbench.sketches import Sketch
 from rfbench.tasks.base import Measure, Task, Trial
 
 DRAWS = 32  # draws per work item
+MOST_DRAWS = 10**7  # the deviation of a variance is then below a thousandth of it
 ROUNDING = 1e-12  # of k(x, x) k(y, y)
 ENTRIES = 1 << 20  # entries of the matrices k(x, y) in memory at once
 LEVELS = np.arange(101) / 100  # of the quantiles
@@ -41,7 +42,8 @@ class Variance(Task):
     against: str = "real"  # the real sketch of the family, or the name of another
 
     def __post_init__(self) -> None:
-        require(self.draws == 0 or self.draws >= 2, "task.draws", "0 (no Monte Carlo) or at least 2", self.draws)
+        good = self.draws == 0 or 2 <= self.draws <= MOST_DRAWS
+        require(good, "task.draws", f"0 (no Monte Carlo), or from 2 to {MOST_DRAWS:,}", self.draws)
         require(self.pairs >= 1, "task.pairs", "at least 1", self.pairs)
         require(2 <= self.rows <= 5000, "task.rows", "from 2 to 5000", self.rows)
 

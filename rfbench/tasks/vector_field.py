@@ -21,7 +21,7 @@ from rfbench.linalg.tiles import MOST_GRAM_ROWS
 from rfbench.progress import bar
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.tasks.base import Measure, Task, Trial, no_localized
+from rfbench.tasks.base import Measure, Size, Task, Trial, no_localized
 from rfbench.tasks.ridge.operator import GRID, FittedField, GramProblem, OperatorFit, exact_gram
 from rfbench.tasks.rows import Targets
 from rfbench.tasks.scores import Errors
@@ -113,6 +113,11 @@ class VectorField(Task):
             raise InputError(f"task.arrows is for fields on the plane; dataset '{name}' has {d} columns")
         if len(train) < self.folds:
             raise InputError(f"task.folds={self.folds} needs as many training rows; there are {len(train)}")
+
+    def memory(self, size: Size) -> int:
+        """The matrices of the folds, their sum and its decomposition; or that of the rows, its parts and theirs."""
+        by_rows = not size.explicit or size.n < size.D
+        return 4 * 8 * size.n**2 if by_rows else (self.folds + 2) * 8 * size.D**2 if self.solver != "sgd" else 0
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactField:
         train = split.train

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import pytest
 from omegaconf import OmegaConf
+from support.answers import one_line
 
 from rfbench.config.compose import compose_jobs, known_keys, without_hydra
 from rfbench.config.experiments import plan
@@ -106,3 +107,37 @@ def test_labels_tell_options_apart():
     assert label("dataset", {"name": "digits", "prepare": ["unit_norm"], "threshold": 0.0}) == "digits"
     assert label("dataset", {"name": "digits", "prepare": ["unit_norm"], "threshold": 0.5}) == "digits(threshold=0.5)"
     assert with_options("a(b)", ["c=1"]) == "a(b, c=1)"
+
+
+CALLS = {
+    "callback": "hydra:\n  callbacks:\n    x: {_target_: os.mkdir, path: PLACE}\n",
+    "nested": "hydra:\n  callbacks:\n    x:\n      y: [{_target_: os.mkdir, path: PLACE}]\n",
+    "launcher": "hydra:\n  launcher: {_target_: os.mkdir}\n",
+    "dataset": "dataset: {_target_: os.mkdir, path: PLACE}\n",
+    "logging": "hydra:\n  job_logging:\n    handlers: {x: {class: os.mkdir, path: PLACE}}\n    root: {handlers: [x]}\n",
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_a_config_calls_nothing(kind, rfbench, tmp_path):
+    """An experiment from somewhere else names a function for Hydra or logging to call."""
+    (tmp_path / "conf" / "experiment").mkdir(parents=True)
+    text = "# @package _global_\n" + CALLS[kind].replace("PLACE", str(tmp_path / "called"))
+    (tmp_path / "conf" / "experiment" / "theirs.yaml").write_text(text)
+    done = rfbench(f"hydra.searchpath=[file://{tmp_path}/conf]", "experiment=theirs", "features=64", "seeds=1")
+    one_line(done, "remove it")
+    assert not (tmp_path / "called").exists()
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["+hydra.callbacks.x._target_=os.getcwd", "hydra.launcher._target_=os.getcwd", "+dataset._target_=os.getcwd"],
+)
+def test_a_command_line_calls_nothing(word, rfbench):
+    one_line(rfbench(word, "features=64", "seeds=1"), "_target_")
+
+
+def test_a_pickled_config_is_not_loaded(rfbench, tmp_path):
+    (tmp_path / "config.pickle").write_bytes(b"cos\nmkdir\n(S'called'\ntR.")
+    one_line(rfbench("--experimental-rerun", "config.pickle"), "unrecognized arguments")
+    assert not (tmp_path / "called").exists()

@@ -13,7 +13,7 @@ def test_a_curve_that_two_jobs_share_is_that_of_the_first(tmp_path):
         (tmp_path / job).mkdir()
         for features in (8, 16) if job == "one" else (16, 32):
             curve = Curve("error", np.arange(3) + shift, np.full(3, 0.5))
-            add_series(tmp_path / job, curve.rows({"features": features, "seed": 0}))
+            add_series(tmp_path / job, curve.rows({"features": features, "seed": 0}), ())
     points = joined_series([tmp_path / "one", tmp_path / "two"])
     found = [(point["features"], float(point["x"])) for point in points]
     assert found == [(D, x + shift) for D, shift in (("8", 0), ("16", 0), ("32", 0.25)) for x in range(3)]

@@ -33,7 +33,10 @@ def cells_of(line: str, separator: str) -> list[str]:
     if separator == WHITE_SPACE:
         return line.split()
     rows = csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True)
-    return [cell.strip() for cell in next(rows, [])]
+    try:
+        return [cell.strip() for cell in next(rows, [])]
+    except csv.Error as error:
+        raise InputError(f"the line that begins with {line[:40]!r} cannot be read ({error}); fix or drop it") from None
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -88,6 +91,8 @@ def _refuse_mixture(path: Path, number: int, first: list[str], second: list[str]
 
 def column(path: Path, layout: Layout, wanted: str | int) -> int:
     """Position of a column given by name or by index."""
+    if layout.names.count(str(wanted)) > 1:
+        raise InputError(f"{path.name} has several columns named {wanted!r}; rename one, or give an index")
     if wanted in layout.names:
         return layout.names.index(str(wanted))
     d = len(layout.names)

@@ -10,6 +10,7 @@ from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.formats.files import find
 from rfbench.datasets.published.catalogue import CATALOGUE
+from rfbench.datasets.published.fingerprints import UNVERIFIED
 from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir, cache_dir, digest
 
@@ -44,6 +45,11 @@ def converted(name: str, files: Sequence[Path]) -> Dataset:
     if missing := len(entry.files) - len(files):
         rows = entry.rows - entry.n_test - 10_000 * missing
         print(f"rfbench: {name}: {missing} training files are missing; using {rows} training rows", file=sys.stderr)
+    if name in UNVERIFIED:
+        print(
+            f"rfbench: {name}: no checksum of the published files is known; only their shape is verified",
+            file=sys.stderr,
+        )
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     directory = cache_dir() / "arrays" / f"{name}-{digest(VERSION, facts)[:12]}"
     if directory.is_dir():

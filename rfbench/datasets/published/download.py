@@ -1,6 +1,7 @@
 """Download a file over HTTPS: resume where it stopped, verify it, and put it into the cache when it is complete."""
 
 import http.client
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 from urllib.error import HTTPError, URLError
@@ -9,7 +10,7 @@ from urllib.request import Request, urlopen
 
 from rfbench.checks import InputError
 from rfbench.progress import bar
-from rfbench.storage import cache_dir, checksum, digest, ensure_dir
+from rfbench.storage import cache_dir, checksum, digest, ensure_dir, not_through_links
 
 TRIES = 3
 TIMEOUT_SECONDS = 8.0
@@ -22,6 +23,12 @@ def download(url: str, expected: str = "") -> Path:
     target = ensure_dir(cache_dir() / "downloads") / name
     part = target.with_name(name + ".part")
     reason = ""
+    for path in (target, part):
+        if path.is_symlink():
+            raise InputError(f"{path} is a symbolic link, through which nothing is downloaded; remove it")
+    if target.is_file():  # of a download that was stopped before its use
+        with suppress(InputError):
+            verify(target, expected, url)
     for attempt in range(TRIES):
         sleep(attempt)
         try:
@@ -73,7 +80,7 @@ def _transfer(url: str, part: Path) -> bool:
         left = response.headers.get("Content-Length")
         total = have + int(left) if left else None
         with (
-            part.open("ab" if have else "wb") as file,
+            open(part, "ab" if have else "wb", opener=not_through_links) as file,
             bar(total, part.stem[9:], "B", unit_scale=True, initial=have) as shown,
         ):
             while chunk := response.read(1 << 16):

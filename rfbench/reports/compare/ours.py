@@ -1,6 +1,5 @@
 """Our results under a directory, each with its setting, which is that of its run.json."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from rfbench.checks import InputError
 from rfbench.config.labels import label, with_options
 from rfbench.reports.compare.published import IMAGES, of_deviation
+from rfbench.results.manifest import read_manifest
 from rfbench.results.rows import read_rows
 from rfbench.results.series import read_series
 
@@ -68,9 +68,9 @@ def read_ours(directory: Path) -> list[Ours]:
 def _job(path: Path) -> Iterator[Ours]:
     """One for each number of features and metric, and one without metric for each failure."""
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))["config"]
+        config = read_manifest(path.parent)["config"]
         setting = setting_of(config)
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise InputError(f"{path} is damaged ({error!r}); move it away and rerun") from None
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in (*read_rows(path.with_name("results.csv")), *_points(path.parent)):

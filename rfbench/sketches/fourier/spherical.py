@@ -21,6 +21,8 @@ from rfbench.sketches.fourier.directions import HADAMARD, INDEPENDENT, Direction
 from rfbench.sketches.fourier.spherical_fit import Radial, fitted
 from rfbench.sketches.fourier.waves import Fourier, RealFourier
 
+MOST_COMPONENTS = 100  # the fit of the density takes minutes beyond
+
 
 @dataclass(frozen=True)
 class Spherical(Fourier):
@@ -30,7 +32,8 @@ class Spherical(Fourier):
     components: int = 10  # N of Eq. 2.29
 
     def __post_init__(self) -> None:
-        require(self.components >= 1, "sketch.components", "at least 1", self.components)
+        most, given = MOST_COMPONENTS, self.components
+        require(1 <= given <= most, "sketch.components", f"from 1 to {most}", given)
 
     def radial(self, d: int) -> Radial:
         """The fitted density for d columns."""

@@ -14,7 +14,7 @@ from rfbench.seeds import rng_for
 from rfbench.sketches.base import ClosedForm, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin.allocation import allocate, statistics
-from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
+from rfbench.sketches.maclaurin.series import KERNELS, MOST_DEGREE, MaclaurinSketch, Part, term
 
 ROWS = 500  # enough according to Wacker 2022, 5.3.2
 
@@ -31,6 +31,7 @@ class OptimizedMaclaurin(MaclaurinSketch):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(1 <= self.p_min <= self.p_max, "sketch.p_min", f"from 1 to sketch.p_max={self.p_max}", self.p_min)
+        require(self.p_max <= MOST_DEGREE, "sketch.p_max", f"from 1 to {MOST_DEGREE}", self.p_max)
         require(self.rows > 1, "sketch.rows", "at least 2", self.rows)
 
     @property

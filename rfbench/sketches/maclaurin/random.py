@@ -18,7 +18,7 @@ from rfbench.arrays import Array, inner
 from rfbench.checks import InputError, require
 from rfbench.sketches.base import ClosedForm
 from rfbench.sketches.family import Family
-from rfbench.sketches.maclaurin.series import KERNELS, MaclaurinSketch, Part, term
+from rfbench.sketches.maclaurin.series import KERNELS, MOST_DEGREE, MaclaurinSketch, Part, term
 
 INFINITE = 20  # the last degree drawn of an infinite series
 DEPENDENT = ("tensorsrht", "tensorsketch")  # bases whose features of one degree depend on each other
@@ -35,7 +35,8 @@ class RandomMaclaurin(MaclaurinSketch):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.c > 1, "sketch.c", "above 1", self.c)
-        require(self.p_max is None or self.p_max >= 1, "sketch.p_max", "at least 1", self.p_max)
+        good = self.p_max is None or 1 <= self.p_max <= MOST_DEGREE
+        require(good, "sketch.p_max", f"from 1 to {MOST_DEGREE}", self.p_max)
         require(self.exact_degree in (0, 1), "sketch.exact_degree", "0 or 1", self.exact_degree)
         if not self.support:
             raise InputError("sketch.exact_degree=1 leaves no degree to draw; use sketch.exact_degree=0")

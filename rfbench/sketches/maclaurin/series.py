@@ -26,6 +26,8 @@ from rfbench.sketches.products.tuples import require_base
 from rfbench.sketches.products.weights import Law
 from rfbench.sketches.wrappers import ComplexToReal, Concatenated
 
+MOST_DEGREE = 100  # n! of higher degrees leaves no digit of a coefficient, and each degree needs its own statistics
+
 Part = tuple[int, int, float]  # n > 0, Dₙ, wₙ
 KERNELS = ("polynomial", "polynomial_sphere", "exponential", "gaussian")
 

@@ -54,7 +54,7 @@ class GPC(GaussianProcess):
             value = getattr(self, key)
             good = value == word or (not isinstance(value, str) and 0 < value < np.inf)
             require(good, f"task.{key}", f"{word} or a number above 0", value)
-        require(self.samples >= 1, "task.samples", "at least 1", self.samples)
+        require(1 <= self.samples <= 10**6, "task.samples", "from 1 to 1,000,000", self.samples)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         objection = super().objection(sketch, recipe)
@@ -64,6 +64,11 @@ class GPC(GaussianProcess):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactProcess:
         counts = class_counts(split.train, self.name)
+        if empty := np.flatnonzero(counts == 0).tolist():
+            raise InputError(
+                f"task=gpc needs training rows of every class, and {len(empty)} of {len(counts)} classes have none "
+                f"among {len(split.train)} rows; use more train_rows"
+            )
         X, y = split.train.sample(self.reference_rows, rng_for(seed, "gpc", "train"))
         if isinstance(self.alpha, str):
             draw = baseline(kernel, X.shape[1], seed, X.dtype, "task.alpha")

@@ -18,12 +18,14 @@ from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.linalg.gram import kernel_matrix_bytes
+from rfbench.linalg.spill import MEMORY
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches import FeatureMap, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.storage import cached
-from rfbench.tasks.base import Measure, Task, Trial, of_one_output
+from rfbench.tasks.base import Measure, Size, Task, Trial, of_one_output
 from rfbench.tasks.gp.posterior import Model, Posterior
 from rfbench.tasks.gp.statistics import Groups, collect
 from rfbench.tasks.kernel_error import deviation, exact_matrix
@@ -61,6 +63,14 @@ class GaussianProcess(Task):
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
+
+    def memory(self, size: Size) -> int:
+        """Two matrices and a factor, of features or of rows; or those of the exact process."""
+        by_rows, subset = not size.explicit or size.n < size.D, min(self.reference_rows, size.n)
+        side, precision = (size.n, size.wide) if by_rows else (size.D, size.itemsize)
+        factor = min(side * side * precision // 2, MEMORY)
+        sums = kernel_matrix_bytes(side, size.D, size.wide) if by_rows else side * side * size.wide
+        return max(sums + side * side * size.wide + factor, 20 * subset * subset)
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:

@@ -27,6 +27,7 @@ from rfbench.tasks.gp.variational import Adam, Weights, affine_map, bound_gradie
 from rfbench.tasks.rows import new_rows
 from rfbench.tasks.scores import ClassScores
 
+MOST = 100_000  # epochs, rows of a minibatch, or draws
 STEP_ROWS = 250  # of a minibatch, computed at once by one worker
 
 
@@ -44,7 +45,8 @@ class GPCSVI(Task):
     def __post_init__(self) -> None:
         for key in ("epochs", "batch", "draws", "samples"):
             require(getattr(self, key) >= 1, f"task.{key}", "at least 1", getattr(self, key))
-        require(self.rate > 0, "task.rate", "above 0", self.rate)
+            require(getattr(self, key) <= MOST, f"task.{key}", f"at most {MOST:,}", getattr(self, key))
+        require(0 < self.rate <= 1, "task.rate", "above 0 and at most 1", self.rate)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         kernel = recipe.provisional()
@@ -75,6 +77,8 @@ class GPCSVI(Task):
                     ascent.step(weights, self._gradient(trial, features, weights, X, y, (epoch, step)))
                     shown.update()
                 seconds += perf_counter() - begin
+                if not all(np.isfinite(array).all() for array in weights.arrays()):
+                    raise ArithmeticError(f"the weights diverged in epoch {epoch}; use a smaller task.rate")
                 scores = self._scores(affine_map(features, weights), weights, trial)
                 history.append((epoch, scores.error, seconds))
         epochs, errors, times = np.array(history).T

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 
 from rfbench.arrays import Array
 from rfbench.engines import Engine, Rows
-from rfbench.linalg.gram import Drawn, gram_sums, kernel_matrix
+from rfbench.linalg.gram import Drawn, double_products, gram_sums, kernel_matrix
 from rfbench.linalg.ridge_path import cholesky_path
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.tasks.ridge.predictors import FeaturePredictor, KernelPredictor, Predictor, features_to_weights
@@ -21,6 +21,7 @@ class Equations(ABC):
     """The equations of some rows, to which the held-out rows can be added."""
 
     n: int  # rows
+    exact_products: bool = True  # in double precision
 
     @abstractmethod
     def __init__(self, draw: Drawn, rest: Rows, held_out: Rows | None, engine: Engine, watch: Stopwatch) -> None: ...
@@ -44,7 +45,7 @@ class NormalEquations(Equations):
     def __init__(self, draw: Drawn, rest: Rows, held_out: Rows | None, engine: Engine, watch: Stopwatch) -> None:
         self.draw, self.held_out, self.engine, self.watch = draw, held_out, engine, watch
         self.sums = gram_sums(draw, rest, engine, what="training rows")
-        self.n = self.sums.n
+        self.n, self.exact_products = self.sums.n, double_products(draw.features)
         watch.add(self.sums.watch)
 
     def complete(self) -> None:

@@ -18,13 +18,16 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_FACTORED, MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
+from rfbench.tasks.base import Size
 from rfbench.tasks.ridge.direct import Equations, KernelEquations, NormalEquations
 from rfbench.tasks.ridge.iterative import Iteration
 from rfbench.tasks.ridge.predictors import Predictor
 from rfbench.tasks.rows import Targets, new_rows, signed_targets
 from rfbench.tasks.scores import Errors
 
-GRID = 10.0 ** np.arange(-9, 1)  # values of α
+LANDMARKS = 4096  # rows of the preconditioner of conjugate gradients
+MARGIN = 10  # of a penalty over rounding error; the grid has the same ratio
+GRID = float(MARGIN) ** np.arange(-9, 1)  # values of α
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class RidgeFit:
     seed: int
     engine: Engine
     watch: Stopwatch = field(default_factory=Stopwatch)
-    landmarks: int = 4096  # rows of the preconditioner of conjugate gradients
+    landmarks: int = LANDMARKS
     iterations: int = ITERATIONS  # limit of conjugate gradients
     choosing_rows: int = 8000  # of which λ is chosen for conjugate gradients, which would take long for each
 
@@ -60,7 +63,7 @@ class RidgeFit:
         equations, losses = self.search(draw, KernelEquations if solver == "dual" else NormalEquations)
         alpha = self.alpha
         if alpha is None:
-            alpha = float(GRID[losses.argmin()])
+            alpha = least(losses)
             equations.complete()
         (solution,) = equations.solve(np.array([alpha * self.scale * equations.n]))
         if np.isnan(solution).any():
@@ -74,11 +77,28 @@ class RidgeFit:
         if self.alpha is not None:
             return kind(draw, self.rows(self.train), None, self.engine, self.watch), np.empty(0)
         rest, held_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
+        if not len(rest):
+            raise InputError(
+                f"task.validation={self.validation} holds out all {len(self.train)} training rows; use a smaller one, "
+                "more rows, or give task.alpha"
+            )
         equations = kind(draw, self.rows(rest), self.rows(held_out), self.engine, self.watch)
-        solutions = equations.solve(GRID * self.scale * equations.n)
+        solutions = self.resolved(equations)
         scores = self.scores(equations.predictor(np.hstack(list(solutions))), held_out)
         finite, classes = [np.isfinite(one.squares) for one in scores], self.train.part.dataset.classes
         return equations, np.where(finite, [next(one.measures(classes))[1] for one in scores], np.inf)
+
+    def resolved(self, equations: Equations) -> Array:
+        """The solutions for every α, NaN where α is below ten times the rounding error.
+
+        Rounding moves the eigenvalues of the matrix by about as much as the smallest one is below zero, so a tenth of α
+        must be enough for a factor.  Otherwise the factor with the held-out rows is another function, or fails.
+        """
+        below = [] if equations.exact_products else [GRID[0] / MARGIN]
+        solutions = equations.solve(np.array([*below, *GRID]) * self.scale * equations.n)
+        failed = np.asarray(np.isnan(solutions).any(axis=(1, 2)))
+        solutions[1:][failed[:-1]] = np.nan
+        return solutions[len(below) :]
 
     def by_steps(self, draw: Drawn) -> FittedRidge:
         """Conjugate gradients.  λ, like a noise, does not grow with the rows: some of them choose it."""
@@ -88,7 +108,8 @@ class RidgeFit:
             if n > self.choosing_rows:
                 _, some = some.divided(self.choosing_rows / n, rng_for(self.seed, "ridge", "some"))
             _, losses = replace(self, train=some).search(draw, KernelEquations)
-            alpha = float(GRID[losses.argmin()]) * len(some) / n
+            losses[GRID * len(some) / n < np.finfo(draw.features.dtype).eps / 2] = np.inf  # lost in products of a step
+            alpha = least(losses) * len(some) / n
         landmarks, _ = self.train.sample(self.landmarks, rng_for(self.seed, "ridge", "landmarks"))
         rows, penalty = self.rows(self.train), alpha * self.scale * n
         iteration = Iteration(rows, landmarks, penalty, self.tolerance, self.engine, self.watch, self.iterations)
@@ -112,7 +133,26 @@ class RidgeFit:
         return found
 
 
-def chosen_solver(solver: str, features: FeatureMap, n: int) -> str:
+def least(losses: Array) -> float:
+    """The α of least error."""
+    if not np.isfinite(losses).any():
+        raise ArithmeticError("every candidate of alpha is below rounding error; use dtype=float64 or give task.alpha")
+    return float(GRID[losses.argmin()])
+
+
+def edge(losses: Array) -> str:
+    """Which end of the grid has the least error, if no candidate between the ends has it too."""
+    if not len(losses):
+        return ""
+    first, (best,) = int(np.isfinite(losses).argmax()), np.nonzero(losses == losses.min())
+    if best[0] == len(GRID) - 1:
+        return "the largest candidate"
+    if best[-1] == first:
+        return "the smallest candidate" + (" above rounding error" if first else "")
+    return ""
+
+
+def chosen_solver(solver: str, features: FeatureMap | Size, n: int) -> str:
     """The solver asked for, unless it is impossible, or for auto the fastest one."""
     exact, D = not features.explicit, features.D
     if solver == "auto":

@@ -98,7 +98,7 @@ class Iteration:
                 precondition=LowRankPreconditioner(B, self.penalty, self.engine),
                 limit=self.limit,
             )
-        if residual > self.tolerance:
+        if not residual <= self.tolerance:  # or not a number
             raise NoConvergenceError(
                 f"conjugate gradients did not converge: residual {residual:.1g} after {steps} iterations; "
                 "use a larger task.alpha or task.tolerance"

@@ -1,5 +1,6 @@
 """Classification and regression by ridge regression on features [Ohana et al. 2019, 4 and D]."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -12,15 +13,17 @@ from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Preparation, Prepared, Split, thresholds
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.linalg.gram import kernel_matrix_bytes
+from rfbench.linalg.spill import MEMORY
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
-from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, no_localized, of_one_output
+from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
-from rfbench.tasks.ridge.fit import GRID, RidgeFit
+from rfbench.tasks.ridge.fit import GRID, LANDMARKS, RidgeFit, chosen_solver, edge, least
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
@@ -116,11 +119,23 @@ class Ridge(Task):
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         return RidgeFit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
+    def memory(self, size: Size) -> int:
+        """Two matrices, of features or of rows; for conjugate gradients features in memory and the preconditioner."""
+        solver = chosen_solver(self.solver, size, size.n)
+        if solver == "cg":
+            columns = size.D if size.explicit else size.n
+            return min(size.n * columns * size.itemsize, MEMORY) + 2 * LANDMARKS * columns * size.itemsize
+        if solver == "dual":
+            return kernel_matrix_bytes(size.n, size.D, size.wide) + size.n * size.n * size.wide
+        return 2 * size.D * size.D * size.wide
+
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         fit = self._fit(split.train, kernel, seed, engine)
         if self.protocol == "each" or fit.alpha is not None:
             return fit
-        return replace(fit, alpha=float(GRID[self.losses(kernel, split.train, seed, engine).argmin()]))
+        losses = self.losses(kernel, split.train, seed, engine)
+        say_edge(least(losses), losses, f"{kernel.name} kernel, seed {seed}")
+        return replace(fit, alpha=least(losses))
 
     def measure(self, trial: Trial, reference: RidgeFit) -> Iterator[Measure]:
         fit, draw = replace(reference, watch=Stopwatch()), trial.plan(0)
@@ -130,8 +145,9 @@ class Ridge(Task):
         fitted, classes = perf_counter(), trial.split.test.part.dataset.classes
         yield from (Measure(*one) for one in fit.scores(found.f, trial.split.test)[0].measures(classes))
         predicted = perf_counter()
-        yield Measure("alpha", found.alpha)
+        yield Measure("alpha", found.alpha, message=edge(found.losses))
         if len(found.losses):
+            say_edge(found.alpha, found.losses, f"{trial.name}, {trial.D} features, seed {trial.seed}")
             best = float(found.losses.min())
             yield Measure("validation_error" if classes else "validation_rmse", best)
             trial.show(GRIDS, np.stack([GRID, found.losses]), best)
@@ -140,3 +156,9 @@ class Ridge(Task):
         if found.steps:
             yield Measure("iterations", found.steps)
         yield Measure("predict_seconds", predicted - fitted, "s")
+
+
+def say_edge(alpha: float, losses: Array, where: str) -> None:
+    """Say that a minimum at the end of the grid need not be one."""
+    if end := edge(losses):
+        print(f"rfbench: ridge, {where}: alpha={alpha:.1g} is {end}; others need task.alpha", file=sys.stderr)

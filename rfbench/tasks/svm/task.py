@@ -3,7 +3,6 @@
 Features are given to a linear machine; the exact kernel, of the rows or of measurements of them, to scikit-learn's SVC.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -18,14 +17,15 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import block_rows, doubles
 from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
-from rfbench.tasks.base import Measure, Task, Trial, no_localized, of_one_output
+from rfbench.tasks.base import Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.rows import new_rows
-from rfbench.tasks.svm.kernel import KernelMachine
+from rfbench.tasks.svm.kernel import CACHE, KernelMachine
 from rfbench.tasks.svm.linear import BYTES, MULTICLASS, LinearMachine
 
-MEMORY_SHARE = 0.75  # of the machine's memory that features may take
+MOST_C = 1e6  # LIBSVM does not finish beyond: errors are then forbidden
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SVM(Task):
     iterations: int = 1000
 
     def __post_init__(self) -> None:
-        require(0 < self.C < np.inf, "task.C", "a number above 0", self.C)
+        require(0 < self.C <= MOST_C, "task.C", f"a number above 0 and at most {MOST_C:.0e}", self.C)
         require(self.multiclass in MULTICLASS, "task.multiclass", " or ".join(MULTICLASS), self.multiclass)
         require(self.iterations >= 1, "task.iterations", "at least 1", self.iterations)
 
@@ -50,6 +50,11 @@ class SVM(Task):
             return "task.multiclass=crammer_singer needs features; the kernel machine compares pairs of classes"
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
         return unsuited or super().objection(sketch, recipe)
+
+    def memory(self, size: Size) -> int:
+        """All features, or the kernel matrix, and the copy of the solver."""
+        rows = 2 * 8 * size.n**2 if size.n <= MOST_ROWS else CACHE << 20
+        return size.n * size.D * BYTES if size.explicit else rows
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> None:
         """Nothing but the labels, which must be classes."""
@@ -65,7 +70,8 @@ class SVM(Task):
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
         features, engine = trial.draw(0), trial.engine
-        refuse_unsuited(features, len(trial.split.train))
+        if features.kernel:
+            KernelMachine.refuse_beyond(features.kernel, len(trial.split.train))
         Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
         start = perf_counter()
         machine: KernelMachine | LinearMachine
@@ -85,18 +91,6 @@ class SVM(Task):
             yield Measure("transform_seconds", seconds, "s")
         yield Measure("fit_seconds", fitted - start, "s")
         yield Measure("predict_seconds", predicted - fitted, "s")
-
-
-def refuse_unsuited(features: FeatureMap, n: int) -> None:
-    """Refuse features that the task cannot use, before the work begins."""
-    if features.kernel:
-        KernelMachine.refuse_beyond(features.kernel, n)
-    need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > MEMORY_SHARE * have:
-        raise InputError(
-            f"task=svm needs {need / 1e9:.0f} GB for {features.D:,} features of {n:,} rows; the machine has "
-            f"{have / 1e9:.0f} GB. Use fewer features or train_rows={int(MEMORY_SHARE * have / BYTES / features.D)}"
-        )
 
 
 def feature_matrix(features: FeatureMap, train: Prepared, engine: Engine) -> tuple[Array, Array, float]:

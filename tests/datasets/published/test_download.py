@@ -9,6 +9,10 @@ import pytest
 
 from rfbench.checks import InputError
 from rfbench.datasets.published import download as fetch
+from rfbench.datasets.published.catalogue import CATALOGUE
+from rfbench.datasets.published.convert import converted
+from rfbench.datasets.published.fingerprints import FINGERPRINTS, UNVERIFIED
+from rfbench.datasets.published.sources import SHA256 as SHA256_OF_MEMBERS
 
 CONTENT = bytes(range(256)) * 2000
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
@@ -127,3 +131,40 @@ def test_a_host_that_is_not_there_fails_at_once():
 def test_only_https_is_allowed(url):
     with pytest.raises(InputError, match="only https"):
         fetch.download(url)
+
+
+def test_a_complete_file_in_the_cache_is_verified_again(server, tmp_path, monkeypatch):
+    """A download that was stopped after its last byte, and damaged since."""
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    path = fetch.download(f"{server}/plain/file", SHA256)
+    assert fetch.download(f"{server}/plain/file", SHA256) == path
+    assert len(Server.ranges) == 1
+    path.write_bytes(CONTENT[:-1] + b"x")
+    assert fetch.download(f"{server}/plain/file", SHA256).read_bytes() == CONTENT
+    assert len(Server.ranges) == 2
+
+
+@pytest.mark.parametrize("suffix", ["", ".part"])
+def test_a_download_does_not_go_through_a_symbolic_link(server, tmp_path, monkeypatch, suffix):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    path = fetch.download(f"{server}/plain/file")
+    path.unlink()
+    (tmp_path / "precious").write_text("mine")
+    path.with_name(path.name + suffix).symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="is a symbolic link"):
+        fetch.download(f"{server}/plain/file")
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_every_dataset_has_a_checksum_or_says_that_it_has_none():
+    for name, entry in CATALOGUE.items():
+        known = name in FINGERPRINTS or all(file in SHA256_OF_MEMBERS for file in entry.files)
+        assert known or name in (*UNVERIFIED, "uk_house_prices"), name  # which comes in a file of the user
+
+
+def test_a_dataset_without_checksum_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    (tmp_path / "drive.txt").write_text("1 2 3")
+    with pytest.raises(InputError, match="drive"):
+        converted("drive", [tmp_path / "drive.txt"])
+    assert "drive: no checksum of the published files is known" in capsys.readouterr().err

@@ -257,6 +257,7 @@ def test_a_job_is_read_as_it_was_run(tmp_path, rfbench):
     )
     assert rows[0].mean == pytest.approx(mean)
     lines[0] |= {"features": "", "metric": "", "value": "", "status": "failed", "message": "no room"}
+    path.with_name(".results.csv.sums").unlink()
     with path.open("w") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()

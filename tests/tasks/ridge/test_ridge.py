@@ -16,10 +16,11 @@ from rfbench.kernels import kernel_recipe, make_kernel
 from rfbench.results.rows import read_rows
 from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks import make_task
 from rfbench.tasks.baseline import baseline
 from rfbench.tasks.ridge import task as ridge
-from rfbench.tasks.ridge.fit import GRID, RidgeFit, chosen_solver
+from rfbench.tasks.ridge.fit import GRID, RidgeFit, chosen_solver, edge
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((90, 6)), RNG.standard_normal((25, 6))
@@ -187,6 +188,73 @@ def test_a_penalty_below_rounding_error_is_an_error():
     ):
         fitted(phi, "cholesky", split, alpha=1e-15)
     assert np.isinf(fitted(phi, "cholesky", split, alpha=None)[1].losses).sum() in range(1, len(GRID))
+
+
+def smooth_rows(dtype):
+    """1000 rows on a line, whose Gram matrix of 600 features has eigenvalues down to rounding error."""
+    line = np.linspace(-2, 2, 1100)[:, None]
+    order = np.random.default_rng(5).permutation(len(line))
+    y = np.sin(9 * line[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(len(line))
+    data = Dataset("line", InMemory(line[order]), InMemory(y[order]), None, 1000)
+    sketch = make_sketch("rff", make_kernel("gaussian", 1, length_scale=1.0))
+    return prepared_split(data, Preparation(()), 0, dtype), Draw(sketch, 1, 600, 0, ("a",), np.dtype(dtype).name)
+
+
+def smooth_fit(dtype, solver, alpha, **options):
+    """(the fit, its error on the test rows)."""
+    split, draw = smooth_rows(dtype)
+    with Local(1).running() as engine:
+        fit = RidgeFit(split.train, np.zeros(1), 1.0, alpha, 0.1, 1e-4, 0, engine, **options)
+        found = fit(draw, solver)
+        return found, next(fit.scores(found.f, split.test)[0].measures(None))[1]
+
+
+def test_the_grid_ends_where_single_precision_does():
+    """Every candidate is ten times above rounding error, and its fit to all rows is that of double precision."""
+    candidates = GRID[np.isfinite(smooth_fit(np.float32, "cholesky", None)[0].losses)]
+    assert 3 <= len(candidates) < len(GRID)
+    assert np.isfinite(smooth_fit(np.float64, "cholesky", None)[0].losses).all()
+    for alpha in candidates:
+        single, double = (smooth_fit(dtype, "cholesky", alpha)[1] for dtype in (np.float32, np.float64))
+        assert single == pytest.approx(double, rel=0.02), alpha
+        smooth_fit(np.float32, "cholesky", alpha / 9)  # is not refused
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # overflow, as in a run
+def test_steps_take_no_penalty_that_is_lost_in_their_products():
+    with pytest.raises(ArithmeticError, match="did not converge"):
+        smooth_fit(np.float32, "cg", 1e-12)
+    found, error = smooth_fit(np.float32, "cg", None, choosing_rows=500)
+    assert found.alpha >= np.finfo(np.float32).eps / 2
+    assert error == pytest.approx(smooth_fit(np.float64, "cholesky", found.alpha)[1], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("losses", "said"),
+    [
+        ([3, 2, 1, 2, 3, 4, 5, 6, 7, 8], ""),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 9], "the smallest candidate"),
+        ([np.inf, 1, 2, 3, 4, 5, 6, 7, 8, 9], "the smallest candidate above rounding error"),
+        ([9, 8, 7, 6, 5, 4, 3, 2, 1, 0], "the largest candidate"),
+        ([1, 1, 2, 3, 4, 5, 6, 7, 8, 9], ""),  # one between the ends is as good
+        ([], ""),
+    ],
+)
+def test_a_minimum_at_the_end_of_the_grid_is_recognised(losses, said):
+    assert edge(np.array(losses, float)) == said
+
+
+def test_a_minimum_at_the_end_of_the_grid_is_said(rfbench, tmp_path):
+    """Labels of noise alone, so that the penalty hardly matters."""
+    np.savetxt(tmp_path / "plain.csv", np.random.default_rng(0).standard_normal((80, 4)), delimiter=",")
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench("data", "add", "plain.csv", "--name", "plain", env=env).returncode == 0
+    words = ("dataset=plain", "dataset.prepare=[]", "task=ridge", "sketch=identity", "dtype=float64", "seeds=1")
+    done = rfbench(*words, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "alpha=1e-09 is the smallest candidate; others need task.alpha" in done.stderr
+    assert "alpha: the smallest candidate" in done.stdout
+    assert rfbench(*words, "task.alpha=1e-3", env=env).stderr == ""
 
 
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 6.0])

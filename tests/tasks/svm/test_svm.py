@@ -180,18 +180,12 @@ def test_classes_that_did_not_converge_are_reported_in_one_line(splits, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_what_does_not_fit_is_refused_before_the_work(splits, monkeypatch):
-    kernel = make_kernel("gaussian", 1, length_scale=0.7)
-    rff = draw("rff", 64, 2000, kernel)
-    monkeypatch.setattr(svm.os, "sysconf", lambda key: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10**6}[key])
-    svm.refuse_unsuited(rff, 60_000)  # 2.9 of 4.1 GB
-    with pytest.raises(InputError, match=r"needs 3 GB for 2,000 features of 70,000 rows.* train_rows=64000"):
-        svm.refuse_unsuited(rff, 70_000)
+def test_more_rows_than_libsvm_can_finish_are_refused():
     for name, most in (("gaussian", 100_000), ("laplacian", 20_000)):
-        exact = draw("exact", 64, 0, make_kernel(name, 1, length_scale=1.0))
-        svm.refuse_unsuited(exact, most)
+        kernel = make_kernel(name, 1, length_scale=1.0)
+        KernelMachine.refuse_beyond(kernel, most)
         with pytest.raises(InputError, match=f"with the {name} kernel is limited to {most:,} rows.*train_rows={most}"):
-            svm.refuse_unsuited(exact, most + 1)
+            KernelMachine.refuse_beyond(kernel, most + 1)
 
 
 def test_the_command(rfbench, tmp_path):

@@ -1,0 +1,78 @@
+"""How much memory a run may take: the least that its config, its process, its control group and the machine allow."""
+
+import os
+import re
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+from rfbench.checks import InputError
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def parse_bytes(text: str | None) -> int | None:
+    """4GB, 500 MB or 2GiB as a number of bytes."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+) *([A-Za-z]*)", text)
+    if not match or match[2].upper() not in UNITS or not float(match[1]):
+        raise InputError(f"memory_limit must be an amount such as 4GB or 500MB; {text!r} was given")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def refuse_beyond(need: int, what: str, limit: int | None) -> None:
+    """Refuse work that needs more bytes than are left, instead of being killed in the middle of it."""
+    left, source = room(limit)
+    if need > left:
+        raise InputError(
+            f"{what} needs about {as_text(need)} of memory, and {source} leaves {as_text(left)}. "
+            "Use fewer features or train_rows=…, or give it more memory"
+        )
+
+
+def as_text(count: int) -> str:
+    return f"{max(count, 0) / 1e9:.1f} GB" if count >= 1e8 else f"{max(count, 0) / 1e6:.0f} MB"
+
+
+def room(limit: int | None = None, root: Path = Path("/")) -> tuple[int, str]:
+    """(bytes that this process may still take, which limit it is)."""
+    virtual, resident = (pages * os.sysconf("SC_PAGE_SIZE") for pages in pages_of(root))
+    found = [(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") - resident, "the machine")]
+    found += [(most - resident, "the control group") for most in cgroup_limits(root)]
+    for kind, name in ((resource.RLIMIT_AS, "ulimit -v"), (resource.RLIMIT_DATA, "ulimit -d")):
+        if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
+            found.append((most - virtual, name))
+    if limit is not None:
+        found.append((limit - resident, "memory_limit"))
+    return min(found)
+
+
+def pages_of(root: Path) -> tuple[int, int]:
+    """Virtual and resident pages of this process; zeros where the system does not tell."""
+    try:
+        virtual, resident = (root / "proc/self/statm").read_text().split()[:2]
+    except OSError:
+        return 0, 0
+    return int(virtual), int(resident)
+
+
+def cgroup_limits(root: Path) -> Iterator[int]:
+    """The limits of this process's control group and of those around it, of version 1 and 2."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory") and "memory" not in controllers.split(","):
+            continue
+        place, file = ("memory", "memory.limit_in_bytes") if controllers else ("", "memory.max")
+        group = Path(path.lstrip("/"))
+        for folder in (group, *group.parents):
+            try:
+                text = (root / "sys/fs/cgroup" / place / folder / file).read_text().strip()
+            except OSError:
+                continue
+            if text.isdecimal():  # else max
+                yield int(text)
