@@ -7,7 +7,7 @@ import sys
 from rfbench import __version__
 from rfbench.checks import InputError
 
-VERBS = ("list", "data", "compare", "help")
+VERBS = ("list", "data", "compare", "predict", "help")
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -19,6 +19,7 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
   rfbench list [{lists}]
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
+  rfbench predict RUN FILE [--output FILE]                       apply a model that task.save=true kept
   rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
 
 Groups (group=choice; rfbench list shows the choices): {groups}
@@ -63,6 +64,10 @@ def dispatch(words: list[str]) -> int:
         from rfbench.datasets.commands import main as data
 
         return data(words[1:])
+    if first == "predict":
+        from rfbench.predict import main as predict
+
+        return predict(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
         return show_help()
     if "--version" in words:

@@ -180,5 +180,6 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))
+    files += ["models/"] if (target / "models").is_dir() else []
     say(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
     return 1 if failed else 0

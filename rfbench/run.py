@@ -25,6 +25,7 @@ from rfbench.sketches import Sketch
 from rfbench.storage import replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS
+from rfbench.tasks.model import model_file
 
 log = logging.getLogger("rfbench")
 TrialRows = list[dict[str, Any]]
@@ -53,6 +54,8 @@ def fill(job: Job, directory: Path, results: Results) -> None:
     if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
         results.add(rows)
         results.done |= set(map(trial_key, rows))
+    if job.config["task"].get("save"):  # a finished trial whose model is missing is computed again
+        results.done = {key for key in results.done if (directory / "models" / model_file(*key)).exists()}
     manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0])
     if results.rows and manifest.data_changed(dataset.digest):
         raise InputError(f"{directory} was computed from different data; move it away and rerun")
@@ -81,9 +84,10 @@ def copy_finished(directory: Path, data: str) -> TrialRows:
             with suppress(OSError, ValueError):  # damaged, or of another version
                 rows = finished_rows(path)
                 if rows and Manifest(found, {}).before.get("data") == data:
-                    for file in (found / "run.json", found / "series.csv", found / "samples.csv", *found.glob("*.npz")):
+                    files = [found / name for name in ("run.json", "series.csv", "samples.csv")]
+                    for file in (*files, *found.glob("*.npz"), *found.glob("models/*.npz")):
                         if file.exists():
-                            replace_file(directory / file.name, file.read_bytes())
+                            replace_file(directory / file.relative_to(found), file.read_bytes())
                     log.info("copied from %s", found)
                     return rows
     return []

@@ -7,7 +7,7 @@ import pytest
 from support import ROOT
 
 LAYERS = [  # lowest first
-    {"", "arrays", "blocks", "checks", "progress", "registry", "seeds", "storage"},
+    {"", "arrays", "blocks", "checks", "progress", "recipes", "registry", "seeds", "storage"},
     {"config"},
     {"datasets"},
     {"kernels"},
@@ -18,7 +18,7 @@ LAYERS = [  # lowest first
     {"results"},
     {"tasks"},
     {"reports"},
-    {"job", "run", "launch", "listing", "cli", "__main__"},
+    {"job", "run", "predict", "launch", "listing", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = {path.relative_to(ROOT / "rfbench"): path for path in sorted((ROOT / "rfbench").rglob("*.py"))}

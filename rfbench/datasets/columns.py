@@ -50,6 +50,11 @@ class Columns:
         used = tuple(Column(**one | {"values": tuple(one["values"])}) for one in saved["used"])
         return cls(**{**saved, "used": used, "dropped": tuple(saved["dropped"])})
 
+    @classmethod
+    def plain(cls, d: int) -> "Columns":
+        """d numbers without names."""
+        return cls(tuple(Column(str(j), j) for j in range(d)), "", (), False, "error")
+
     def saved(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -101,7 +106,7 @@ class Columns:
         wanted = [one.name for one in self.used]
         if named and here != wanted:
             raise InputError(f"{table.path.name} {_difference(here, wanted)}")
-        total = len(self.used) + len(ignored)
+        total = len(self.used) + len(ignored) if self.target else len(self.used)
         if named:
             places = [table.names.index(name) for name in wanted]
         elif len(table.names) in (len(wanted), total):

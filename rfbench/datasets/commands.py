@@ -5,13 +5,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import yaml
 
 from rfbench.blocks import spans
-from rfbench.checks import InputError, did_you_mean
+from rfbench.checks import InputError, Parser, did_you_mean
 from rfbench.config.files import roots
 from rfbench.datasets import GENERATED, load, names, own
 from rfbench.datasets.base import Dataset, class_name
@@ -32,13 +32,6 @@ PLUGINS = {
     "extract": "compute features of images with a trained network",
     "extract-attention": "compute queries, keys and values of a text",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """A mistake is one line, like every other mistake in the input."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -63,11 +63,19 @@ def panels(U: Array) -> Panels:
 class Triangles:
     """The upper triangles of `count` matrices of one size and precision."""
 
-    def __init__(self, count: int, size: int, dtype: Any, memory: int = MEMORY) -> None:
-        self.columns = list(spans(size, TILE))
+    def __init__(self, count: int, size: int, dtype: Any, memory: int = MEMORY, numbers: Array | None = None) -> None:
+        self.count, self.size, self.columns = count, size, list(spans(size, TILE))
         self.starts = np.cumsum([0, *(j.stop * (j.stop - j.start) for j in self.columns)]).tolist()
         self.spill = Spill(count * self.starts[-1], dtype, memory)
+        if numbers is not None:
+            self.spill.write(0, numbers)
         self.buffer = np.empty(self.starts[-1] if self.spill.file else 0, self.spill.dtype)
+
+    def recipe(self) -> dict[str, Any]:
+        """The arguments of the constructor, for a saved model."""
+        if self.spill.held is None:
+            raise MemoryError(f"the factors of the model are larger than {MEMORY >> 30} GB; use fewer features")
+        return {"count": self.count, "size": self.size, "dtype": self.spill.dtype, "numbers": self.spill.held}
 
     def put(self, place: int, U: Array, engine: Engine) -> None:
         """Copy an upper triangle, in the precision given."""

@@ -24,9 +24,10 @@ from rfbench.sketches import FeatureMap, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Task, Trial, of_one_output
-from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
 from rfbench.tasks.gp.statistics import Groups, collect
 from rfbench.tasks.kernel_error import deviation, exact_matrix
+from rfbench.tasks.model import Fitted, no_model
 from rfbench.tasks.rows import PREDICTED_ROWS
 from rfbench.tasks.scores import kl
 
@@ -54,13 +55,15 @@ class GaussianProcess(Task):
     measurements = predicts_rows = True
     signal: float | str = "label_variance"
     reference_rows: int = 5000
+    save: bool = False
 
     def __post_init__(self) -> None:
         rows = self.reference_rows
         require(2 <= rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", rows)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
-        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
+        unsuited = of_one_output(self.name, recipe) or super().objection(sketch, recipe)
+        return unsuited or (no_model(sketch) if self.save else None)
 
     @abstractmethod
     def groups(self, train: Prepared, shift: Array) -> Groups:
@@ -69,6 +72,10 @@ class GaussianProcess(Task):
     @abstractmethod
     def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
         """The measures of all test rows."""
+
+    @abstractmethod
+    def fitted(self, process: ProcessModel, reference: ExactProcess, seed: int) -> Fitted:
+        """The model as it is saved."""
 
     def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
         draw, train, engine = trial.plan(0), trial.split.train, trial.engine
@@ -79,6 +86,8 @@ class GaussianProcess(Task):
         fitted = perf_counter()
         yield from list(self.score(posterior, trial.split.test, reference, trial))
         predicted = perf_counter()
+        if self.save:
+            trial.keep_model(self.fitted(ProcessModel.of(posterior, draw), reference, trial.seed))
         yield reference.chosen
 
         jitter = posterior.jitter
