@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,8 +22,24 @@ BUILT: dict[int, "Job"] = {}
 MISTAKES: list[InputError] = []
 
 
+@dataclass(frozen=True)
+class Done:
+    """Jobs that have run, and where."""
+
+    directories: list[Path]
+    target: Path  # of the joined table and the figure
+    plot: list[str] | None
+    notes: list[str]
+
+
 def experiment(words: list[str]) -> int:
-    """Check every job of the command line, run them through Hydra, then join their results."""
+    """Run the jobs of the command line, then join their results."""
+    done = perform(words)
+    return conclude(done) if done else 0
+
+
+def perform(words: list[str]) -> Done | None:
+    """Check every job of the command line and run them through Hydra; None where a config was only printed."""
     from rfbench.config.compose import (
         combinations,
         compose_jobs,
@@ -42,7 +59,7 @@ def experiment(words: list[str]) -> int:
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
         printing = [flag for flag in flags if flag not in ("-m", "--multirun")]
         call_hydra([*printing, *combinations(planned.words, planned.multirun)[0]])
-        return 0
+        return None
     if (available := without_missing(planned)) != planned:
         planned, configs = available, compose_jobs(available.words, available.multirun)
     jobs = [build_job(plain_config(without_hydra(config))) for config in configs]
@@ -58,7 +75,7 @@ def experiment(words: list[str]) -> int:
         call_hydra([*flags, *planned.words, f"hydra.run.dir={quoted(places[0])}"], places)
     if MISTAKES:
         raise MISTAKES[0]
-    return conclude(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes)
+    return Done(list(dict.fromkeys(places)), target, jobs[0].config["plot"], planned.notes)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -126,7 +143,7 @@ def run_one(config: Any) -> None:
     from hydra.types import RunMode
 
     from rfbench.job import build_job, plain_config
-    from rfbench.run import run
+    from rfbench.trials import run
 
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
@@ -153,8 +170,9 @@ def run_one(config: Any) -> None:
         handler.close()
 
 
-def conclude(directories: list[Path], target: Path, plot: list[str] | None, notes: list[str]) -> int:
+def conclude(done: Done) -> int:
     """Write the table and the figure of all jobs, print them with the notes, and say what failed."""
+    directories, target, notes = done.directories, done.target, done.notes
     from rfbench.reports import write_report
     from rfbench.reports.figures.pictures import write_pictures
     from rfbench.results.manifest import learned_lines
@@ -167,7 +185,7 @@ def conclude(directories: list[Path], target: Path, plot: list[str] | None, note
         write_rows(target / "results.csv", rows)
         if points:
             write_series(target, points)
-    say(write_report(target, rows, points, plot, notes))
+    say(write_report(target, rows, points, done.plot, notes))
     write_pictures(target, directories)
     learned = dict.fromkeys(line for directory in directories for line in learned_lines(directory))
     empty = dict.fromkeys(

@@ -48,7 +48,7 @@ def test_an_interrupt_exits_with_130_and_says_how_to_resume(rfbench, monkeypatch
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rfbench.run.load", interrupted)
+    monkeypatch.setattr("rfbench.trials.load", interrupted)
     done = rfbench("seeds=1", "features=64")
     assert done.returncode == 130
     assert "rerun the command to resume" in done.stderr

@@ -5,6 +5,7 @@ The commands of one code block, and those in the text and tables of one page, ru
 below them, anew.
 """
 
+import doctest
 import io
 import os
 import re
@@ -172,6 +173,19 @@ def test_listed_commands_run(session, directory, request):
     for command in session:
         code, _, err = run(command)
         assert code == 0 or (MAY_LACK in command and "pip install" in err), (command, err)
+
+
+@pytest.mark.medium
+def test_python_examples_run_and_print_what_is_shown(directory):
+    flags = doctest.IGNORE_EXCEPTION_DETAIL
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False, optionflags=flags)
+    assert not failed
+    assert tried > 20
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import rfbench, sys; sys.exit(any(m in sys.modules for m in ('numpy', 'scipy', 'pandas', 'hydra')))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_make_targets_exist():

@@ -37,7 +37,7 @@ def saved_without_report(directory, *words):
     """A run without its table and figure."""
     from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
     from rfbench.job import build_job, plain_config
-    from rfbench.run import run
+    from rfbench.trials import run
 
     (config,) = compose_jobs(with_search_path(["seeds=1", *words, "task.save=true"]), False)
     place = directory / "run"
