@@ -7,7 +7,7 @@ import sys
 from rfbench import __version__
 from rfbench.checks import InputError
 
-VERBS = ("list", "data", "compare", "predict", "help")
+VERBS = ("list", "data", "compare", "predict", "check", "help")
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -20,6 +20,7 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench list [{lists}]
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
   rfbench predict RUN FILE [--output FILE]                       apply a model that task.save=true kept
+  rfbench check sketch=NAME                                      the contract of a sketch, kernel, OPU or meter
   rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
 
 Groups (group=choice; rfbench list shows the choices): {groups}
@@ -68,6 +69,10 @@ def dispatch(words: list[str]) -> int:
         from rfbench.predict import main as predict
 
         return predict(words[1:])
+    if first == "check":
+        from rfbench.check import main as check
+
+        return check(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
         return show_help()
     if "--version" in words:

@@ -1,8 +1,12 @@
 """`rfbench list`: every choice of every group, in a few words each."""
 
+import sys
+from importlib.metadata import entry_points
+from typing import Any
+
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import choices
-from rfbench.registry import GROUPS
+from rfbench.registry import GROUPS, loaded
 
 KINDS = {word: group for group, (word, _) in GROUPS.items()}
 
@@ -32,12 +36,24 @@ def _datasets(group: str) -> list[tuple[str, ...]]:
     return [(name, status(name, None), about) for name, about in choices(group).items()]
 
 
+def _plugged(group: str) -> dict[str, Any]:
+    """What plugins add to a group; one that does not work is a warning."""
+    found = {}
+    for point in entry_points(group=GROUPS[group][1]):
+        try:
+            found[point.name] = loaded(point)
+        except InputError as error:
+            print(f"rfbench: warning: {error}", file=sys.stderr)
+    return found
+
+
 def _sketches(group: str) -> list[tuple[str, ...]]:
     from rfbench.sketches import SKETCHES
 
+    plugged = _plugged("sketch")
     lines: list[tuple[str, ...]] = [("", "kernel", "variance", "cost per row", "")]
     for name, about in choices(group).items():
-        if family := SKETCHES.get(name):
+        if family := SKETCHES.get(name) or plugged.get(name):
             lines.append((name, family.kernels[0] if family.kernels else "any", family.variance, family.cost, about))
         else:
             lines.append((name, "", "", "", about))

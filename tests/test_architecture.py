@@ -18,7 +18,7 @@ LAYERS = [  # lowest first
     {"results"},
     {"tasks"},
     {"reports"},
-    {"job", "trials", "predict", "python", "launch", "listing", "cli", "__main__"},
+    {"job", "trials", "predict", "check", "python", "launch", "listing", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = {path.relative_to(ROOT / "rfbench"): path for path in sorted((ROOT / "rfbench").rglob("*.py"))}

@@ -114,6 +114,7 @@ class ClosedForm:
     variance: OfPairs  # E|k̂ − E k̂|², summed over the entries of a matrix
     pseudo_variance: OfPairs | None = None  # E[k̂²] − (E k̂)² of a complex sketch [Wacker 2022, Eq. 4.3]
     norm_bound: OfPairs | None = None  # at least ‖E(K̂ − K)²‖₂ of a matrix [Brault et al. 2016, Proposition 3.1]
+    approximate: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,11 @@ class Sketch(ABC):
     def closed_form(self) -> ClosedForm | None:
         """The variance of the estimate, where it is known."""
         return None
+
+    @property
+    def stated_bias(self) -> str | None:
+        """Why the mean of the estimate is not the kernel, or None."""
+        return self.truncation
 
     @property
     def is_complex(self) -> bool:

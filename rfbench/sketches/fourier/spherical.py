@@ -29,6 +29,8 @@ class Spherical(Fourier):
     kernel: PolynomialSphere
     components: int = 10  # N of Eq. 2.29
 
+    stated_bias = "its density is fitted to the kernel by few Gaussians [Wacker 2022, Eq. 2.29]"
+
     def __post_init__(self) -> None:
         require(self.components >= 1, "sketch.components", "at least 1", self.components)
 
