@@ -33,8 +33,14 @@ def main(words: list[str]) -> int:
     """Run the checks of what the words choose; exit code 1 if one fails."""
     asked = [word.partition("=")[0] for word in words]
     group = next((group for group in GROUPS if group in asked), None)
-    if group is None or any(word in ("-h", "--help") for word in words):
-        raise InputError(f"say what to check: rfbench check {'=NAME, or '.join(GROUPS)}=NAME, with their options")
+    usage = f"rfbench check {'=NAME, or '.join(GROUPS)}=NAME, with their options"
+    if {"-h", "--help"} & set(words):
+        print(
+            f"{usage}\n\nRun the contract of a component on embedded rows; exit code 1 if it fails one of the checks."
+        )
+        return 0
+    if group is None:
+        raise InputError(f"say what to check: {usage}")
     (config,) = compose_jobs(with_search_path(words), multirun=False)
     plain = typed(without_hydra(config))
     name, start = plain[group]["name"] if plain[group] else "none", perf_counter()

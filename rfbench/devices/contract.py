@@ -98,7 +98,7 @@ def a_reading_or_a_reason(meter: Meter, work: Callable[[], object]) -> str | Non
     return None if reading.seconds > 0 else "the seconds of the work are missing"
 
 
-def the_work_runs_once(meter: Meter, work: Callable[[], object]) -> str | None:
+def errors_of_the_work_are_raised(meter: Meter, work: Callable[[], object]) -> str | None:
     """An error of the work is handed on."""
     try:
         with meter.measure():
@@ -110,5 +110,5 @@ def the_work_runs_once(meter: Meter, work: Callable[[], object]) -> str | None:
 
 METER_CHECKS: tuple[Callable[[Meter, Callable[[], object]], str | None], ...] = (
     a_reading_or_a_reason,
-    the_work_runs_once,
+    errors_of_the_work_are_raised,
 )
