@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rfbench.checks import InputError
+    from rfbench.commands.predict import load_model
     from rfbench.kernels import make_kernel
-    from rfbench.predict import load_model
     from rfbench.python import load_dataset, run
     from rfbench.sketches import make_sketch
 
@@ -17,7 +17,7 @@ __all__ = ["InputError", "load_dataset", "load_model", "make_kernel", "make_sket
 HOMES = {
     "InputError": "rfbench.checks",
     "load_dataset": "rfbench.python",
-    "load_model": "rfbench.predict",
+    "load_model": "rfbench.commands.predict",
     "make_kernel": "rfbench.kernels",
     "make_sketch": "rfbench.sketches",
     "run": "rfbench.python",

@@ -66,11 +66,11 @@ def dispatch(words: list[str]) -> int:
 
         return data(words[1:])
     if first == "predict":
-        from rfbench.predict import main as predict
+        from rfbench.commands.predict import main as predict
 
         return predict(words[1:])
     if first == "check":
-        from rfbench.check import main as check
+        from rfbench.commands.check import main as check
 
         return check(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
@@ -79,7 +79,7 @@ def dispatch(words: list[str]) -> int:
         print(f"rfbench {__version__}")
         return DONE
     if first == "list":
-        from rfbench.listing import show
+        from rfbench.commands.listing import show
 
         return show(words[1:])
     if first == "compare":

@@ -1,6 +1,5 @@
 """The cache directory, atomic writes, locks and digests."""
 
-import fcntl
 import hashlib
 import io
 import os
@@ -85,12 +84,17 @@ def exclusive_lock(path: Path, busy: str = "") -> Iterator[None]:
 
     The system releases the lock when the process ends.
     """
-    with open(path, "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
-        except BlockingIOError:
-            raise InputError(busy) from None
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=0 if busy else -1)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(busy) from None
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def checksum(path: Path, kind: str = "sha256") -> str:

@@ -7,7 +7,7 @@ import pytest
 from support import ROOT
 
 LAYERS = [  # lowest first
-    {"", "arrays", "blocks", "checks", "progress", "recipes", "registry", "seeds", "storage"},
+    {"", "arrays", "blocks", "checks", "memory", "progress", "recipes", "registry", "seeds", "storage"},
     {"config"},
     {"datasets"},
     {"kernels"},
@@ -18,7 +18,7 @@ LAYERS = [  # lowest first
     {"results"},
     {"tasks"},
     {"reports"},
-    {"job", "trials", "predict", "check", "python", "launch", "listing", "cli", "__main__"},
+    {"job", "trials", "launch", "commands", "python", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = {path.relative_to(ROOT / "rfbench"): path for path in sorted((ROOT / "rfbench").rglob("*.py"))}

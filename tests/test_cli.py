@@ -36,7 +36,7 @@ def test_an_internal_error_has_a_code_of_its_own_and_a_traceback_on_request(rfbe
     def broken(words):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("rfbench.listing.show", broken)
+    monkeypatch.setattr("rfbench.commands.listing.show", broken)
     done = rfbench("list")
     assert done.returncode == 70
     assert done.stderr == "rfbench: internal error: ZeroDivisionError: a bug; set RFBENCH_DEBUG=1 for the traceback\n"

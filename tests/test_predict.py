@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rfbench.checks import InputError
-from rfbench.predict import load_model
+from rfbench.commands.predict import load_model
 
 HEADER = "patient_id,sex,bmi,crp,age,outcome\n"
 

@@ -8,7 +8,7 @@ import pytest
 from support import ROOT
 from support.plugin import example_commands, write_example
 
-from rfbench import check
+from rfbench.commands import check
 from rfbench.config import files
 from rfbench.kernels import make_kernel
 from rfbench.sketches.base import ClosedForm
@@ -166,7 +166,7 @@ def test_the_sketch_that_they_derive_from_passes():
 
 
 def test_check_says_what_is_wrong_and_exits_with_1(rfbench, monkeypatch):
-    monkeypatch.setattr("rfbench.check.make_sketch", lambda **_: Unwritten(3, RADEMACHER))
+    monkeypatch.setattr("rfbench.commands.check.make_sketch", lambda **_: Unwritten(3, RADEMACHER))
     done = rfbench("check", "sketch=rademacher", "kernel.bias=0")
     assert done.returncode == 1
     assert "FAILED  all features are written: 61 of 64 features are not written" in done.stdout

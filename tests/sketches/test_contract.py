@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import zoo
 
-from rfbench.check import rows
+from rfbench.commands.check import rows
 from rfbench.config.files import choices
 from rfbench.sketches import SKETCHES, make_sketch
 from rfbench.sketches.contract import CHECKS, Subject

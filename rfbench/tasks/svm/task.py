@@ -3,7 +3,6 @@
 Features are given to a linear machine; the exact kernel, of the rows or of measurements of them, to scikit-learn's SVC.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -18,6 +17,7 @@ from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import block_rows, doubles
 from rfbench.linalg.stopwatch import Stopwatch
+from rfbench.memory import physical_bytes
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.draw import Draw
@@ -116,7 +116,7 @@ def refuse_unsuited(features: FeatureMap, n: int) -> None:
     """Refuse features that the task cannot use, before the work begins."""
     if features.kernel:
         KernelMachine.refuse_beyond(features.kernel, n)
-    need, have = n * features.D * BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    need, have = n * features.D * BYTES, physical_bytes()
     if need > MEMORY_SHARE * have:
         raise InputError(
             f"task=svm needs {need / 1e9:.0f} GB for {features.D:,} features of {n:,} rows; the machine has "
