@@ -14,7 +14,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
-from rfbench.datasets.base import Dataset
+from rfbench.datasets.base import Dataset, OnDisk
 from rfbench.datasets.columns import Plan, Wishes, plan
 from rfbench.datasets.formats.binary import checked, read_npy, read_npz
 from rfbench.datasets.formats.cells import open_table
@@ -26,7 +26,7 @@ from rfbench.seeds import rng_for
 from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
 
 MAX_CLASSES = 20  # integers with more different values are a regression target
-MEDIAN_ROWS = 100_000  # from which the median of a column is taken, where there are more
+MEDIAN_ROWS, MEDIAN_CELLS = 100_000, 10_000_000  # from which medians are taken, where there are more
 
 
 def recipe(name: str) -> Path:
@@ -177,14 +177,21 @@ def _convert(part: Path, addition: Addition, sha256: str) -> int:
 
 
 def fill_medians(path: Path, places: Sequence[int], n_train: int) -> dict[int, float]:
-    """Fill the NaN of some columns with their medians over the training rows, or over MEDIAN_ROWS of them at random."""
-    X = np.load(path, mmap_mode="r+")
-    index = np.sort(rng_for(0, "median").choice(n_train, min(MEDIAN_ROWS, n_train), replace=False))
-    medians = {j: float(np.nanmedian(X[index, j])) for j in places}
-    for rows in spans(len(X), READ_ROWS) if medians else ():
-        for j, median in medians.items():
-            X[rows, j] = np.where(np.isnan(X[rows, j]), median, X[rows, j])
-    return medians
+    """Fill the NaN of some columns with their medians over the training rows, or over some of them at random."""
+    if not places:
+        return {}
+    rows = OnDisk(path)
+    most = min(n_train, MEDIAN_ROWS, max(MEDIAN_CELLS // len(places), 1))
+    index, sample = np.sort(rng_for(0, "median").choice(n_train, most, replace=False)), []
+    for span in spans(n_train, READ_ROWS):
+        low, high = np.searchsorted(index, (span.start, span.stop))
+        sample.append(rows.read(span.start, span.stop)[np.ix_(index[low:high] - span.start, places)])
+    medians = np.nanmedian(np.concatenate(sample), axis=0)
+    for span in spans(rows.shape[0], READ_ROWS):
+        X = np.load(path, mmap_mode="r+")  # mapped again, so that rows already written do not stay in memory
+        block = X[span, places]
+        X[span, places] = np.where(np.isnan(block), medians, block)
+    return dict(zip(places, medians.tolist(), strict=True))
 
 
 def is_classes(y: Array, task: str | None) -> bool:
