@@ -21,7 +21,7 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
   rfbench predict RUN FILE [--output FILE]                       apply a model that task.save=true kept
   rfbench check sketch=NAME                                      the contract of a sketch, kernel, OPU or meter
-  rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
+  rfbench compare [DIR] [EXPERIMENT] [--truth DIR]               our results beside the published numbers
 
 Groups (group=choice; rfbench list shows the choices): {groups}
 Numbers (key=value; the default is shown):
@@ -32,7 +32,7 @@ Results: outputs/<dataset-sketch-task>/<hash>/, outputs/<experiment>/ or outputs
 summary.csv, figure.png and figure.svg; run.json says what was run.  The same command resumes where it stopped.
 Exit codes: 0 done, 1 something failed (a row says why), 2 a mistake in the input, 70 internal error, 130 interrupted.
   --cfg job            print the composed config        --version            print the version
-  --hydra-help         Hydra's own options"""
+  --hydra-help         Hydra's own options              rfbench COMMAND --help   the options of a command"""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -73,19 +73,19 @@ def dispatch(words: list[str]) -> int:
         from rfbench.commands.check import main as check
 
         return check(words[1:])
+    if first == "compare":
+        from rfbench.reports.compare.command import main as compare
+
+        return compare(words[1:])
+    if first == "list":
+        from rfbench.commands.listing import show
+
+        return show(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
         return show_help()
     if "--version" in words:
         print(f"rfbench {__version__}")
         return DONE
-    if first == "list":
-        from rfbench.commands.listing import show
-
-        return show(words[1:])
-    if first == "compare":
-        from rfbench.reports.compare.command import main as compare
-
-        return compare(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
         from rfbench.checks import did_you_mean
 

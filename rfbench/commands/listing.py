@@ -13,6 +13,9 @@ KINDS = {word: group for group, (word, _) in GROUPS.items()}
 
 def show(words: list[str]) -> int:
     """Print one kind, or all."""
+    if {"-h", "--help"} & set(words):
+        print(f"rfbench list [{'|'.join(KINDS)}]\n\nPrint the choices of one kind, or of all, in a few words each.")
+        return 0
     for word in words:
         if word not in KINDS:
             raise InputError(f"no list of '{word}'; {did_you_mean(word, KINDS)}")
