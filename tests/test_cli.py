@@ -3,11 +3,13 @@
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from support.answers import one_line
 
+from rfbench.cli import main
 from rfbench.results.rows import only_writer, read_rows
 
 
@@ -52,6 +54,13 @@ def test_an_interrupt_exits_with_130_and_says_how_to_resume(rfbench, monkeypatch
     done = rfbench("seeds=1", "features=64")
     assert done.returncode == 130
     assert "rerun the command to resume" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "data", "compare", "predict", "check"])
+def test_every_command_has_help_of_its_own(verb, capsys):
+    with suppress(SystemExit):  # argparse
+        main([verb, "--help"])
+    assert f"rfbench {verb}" in capsys.readouterr().out
 
 
 def test_light_commands_import_no_heavy_module(rfbench):

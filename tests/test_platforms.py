@@ -1,7 +1,6 @@
 """What other systems lack is not needed: fcntl, resource, pwrite and preadv, as on Windows."""
 
 import json
-import multiprocessing
 import subprocess
 import sys
 
@@ -9,10 +8,8 @@ import numpy as np
 import pytest
 from support import ROOT
 
-from rfbench.checks import InputError
 from rfbench.linalg import spill
 from rfbench.memory import available_bytes, peak_bytes, physical_bytes
-from rfbench.storage import exclusive_lock
 
 WITHOUT = "import sys; sys.modules.update(fcntl=None, resource=None); from rfbench.cli import main; sys.exit(main())"
 
@@ -36,26 +33,6 @@ def test_no_module_imports_them_when_it_is_loaded():
     for path in (ROOT / "rfbench").rglob("*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()
         assert not {"import fcntl", "import resource"} & set(lines), path
-
-
-def hold(path, ready, release):
-    with exclusive_lock(path):
-        ready.set()
-        release.wait(30)
-
-
-def test_one_process_at_a_time_holds_a_lock(tmp_path):
-    context = multiprocessing.get_context("fork")
-    ready, release = context.Event(), context.Event()
-    other = context.Process(target=hold, args=(tmp_path / "lock", ready, release))
-    other.start()
-    assert ready.wait(30)
-    with pytest.raises(InputError, match="busy"), exclusive_lock(tmp_path / "lock", "busy"):
-        pass
-    release.set()
-    other.join()
-    with exclusive_lock(tmp_path / "lock", "busy"):
-        pass
 
 
 def test_memory_is_known():

@@ -5,6 +5,7 @@ import io
 import json
 
 import numpy as np
+import pandas
 import pytest
 
 from rfbench.checks import InputError
@@ -39,9 +40,9 @@ def saved_without_report(directory, *words):
     from rfbench.job import build_job, plain_config
     from rfbench.trials import run
 
-    (config,) = compose_jobs(with_search_path(["seeds=1", *words, "task.save=true"]), False)
+    (config,) = compose_jobs(with_search_path(["seeds=1", "task.save=true", *words]), False)
     place = directory / "run"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     run(build_job(plain_config(without_hydra(config))), place, keep_going=False)
     return place
 
@@ -69,6 +70,10 @@ def test_add_run_save_predict(patients, rfbench, rfbench_process, tmp_path_facto
     assert 0.2 < float(found[0]["std"]) < 0.6
 
     model = load_model(run)
+    frame = pandas.read_csv(patients / "new.csv")
+    assert [repr(one) for one in model.predict(frame).tolist()] == [row["prediction"] for row in found]
+    with pytest.raises(InputError, match="X has no column 'age'"):
+        model.predict(frame.drop(columns="age"))
     assert model.column_names == ["sex=f", "sex=m", "bmi", "crp", "age"]
     X = np.array([[0, 1, 25.0, 1.0, 50], [1, 0, 22.0, 0.5, 30]])
     mean, std = model.predict(X, return_std=True)
@@ -116,20 +121,20 @@ def test_rows_in_blocks_and_in_any_file_have_the_same_bits(rfbench, tmp_path, mo
     assert printed[:300] == [row["prediction"] for row in table(rfbench("predict", run, "new.csv").stdout)]
 
 
-def test_saving_later_computes_only_missing_models_and_no_new_directory(rfbench, tmp_path):
+def test_saving_later_computes_only_missing_models(tmp_path):
     words = ["task=ridge", "dataset=wine", "sketch=rff", "features=16"]
-    before = rfbench(*words, "seeds=1").stdout.splitlines()[-1].partition("/:")[0]
-    run = saved_run(rfbench, *words)
-    assert run == before
-    (model,) = (tmp_path / run / "models").iterdir()
+    run = saved_without_report(tmp_path, *words, "task.save=false")
+    assert not (run / "models").exists()
+    saved_without_report(tmp_path, *words)
+    (model,) = (run / "models").iterdir()
     stamp = model.stat().st_mtime_ns
-    saved_run(rfbench, *words)
+    saved_without_report(tmp_path, *words)
     assert model.stat().st_mtime_ns == stamp
-    model.unlink()
-    saved_run(rfbench, *words)
-    assert model.exists()
-    rows = table((tmp_path / run / "results.csv").read_text())
-    assert len([row for row in rows if row["metric"] == "error"]) == 1
+    saved_without_report(tmp_path, *words, "seeds=2")
+    assert model.stat().st_mtime_ns == stamp
+    assert len(list((run / "models").iterdir())) == 2
+    rows = table((run / "results.csv").read_text())
+    assert len([row for row in rows if row["metric"] == "error"]) == 2
 
 
 def test_wrong_columns_are_one_clear_line(patients, rfbench):

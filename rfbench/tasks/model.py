@@ -12,6 +12,7 @@ from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.datasets.base import class_name
 from rfbench.datasets.columns import Columns
+from rfbench.datasets.formats.cells import frame_table
 from rfbench.datasets.prepare import Prepared, apply
 from rfbench.engines import Engine, Local
 from rfbench.sketches import Sketch
@@ -55,7 +56,10 @@ class Model:
         return self.columns.outputs if self.columns else [str(j) for j in range(self.d)]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """(n, d) numbers → n predictions: classes by name, numbers, or (n, p); with return_std a pair."""
+        """n predictions: classes by name, numbers, or (n, p); with return_std a pair.
+
+        X has the numbers of `column_names`, (n, d), or is a DataFrame with the columns of the training data.
+        """
         table = self.table(X)
         names = [name for name in table if name.startswith("prediction")]
         found = table[names[0]] if len(names) == 1 else np.column_stack([table[name] for name in names])
@@ -67,6 +71,9 @@ class Model:
 
     def table(self, X: Any, first: int = 0) -> dict[str, Array]:
         """The columns that `rfbench predict` writes, for rows of which the first is row `first` of all."""
+        if hasattr(X, "iloc"):
+            table = frame_table(X)
+            X = np.concatenate(list((self.columns or Columns.plain(self.d)).placed(table).rows(table)))
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.d or X.dtype.kind not in "biuf":
             raise InputError(f"X must be numbers of shape (rows, {self.d}); {X.dtype} {X.shape} was given")

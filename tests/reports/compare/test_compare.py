@@ -384,9 +384,9 @@ def test_one_experiment_alone_and_nothing_that_was_not_run(tmp_path, rfbench):
     every, one = rfbench("compare").stdout, rfbench("compare", "brault/table3").stdout
     assert "tables and figures were not run" in every
     assert "B Table 3" not in every
-    assert one.startswith("B Table 3 (Brault et al. 2016)\nnot computed: 14 (not run)")
+    assert one.startswith("B Table 3 (Brault et al. 2016)\nnot computed: ")
+    assert "T Table D.1" not in one
     assert rfbench("compare", "outputs", "brault/table3").stdout == one
-    assert rfbench("compare", "--help").returncode == 0
 
 
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
