@@ -62,7 +62,7 @@ def as_text(summary: "pd.DataFrame") -> str:
 
 def _best(summary: "pd.DataFrame") -> "pd.Series[bool]":
     """Whether a mean is the best of several sketches in the same setting; some metrics have no better and worse."""
-    cost = summary["mean"] * summary["metric"].map(_sign)
+    cost = summary["mean"].astype(float) * summary["metric"].map(_sign).astype(float)  # both may be empty
     setting = [name for name in SETTING if name != "sketch"]
     groups = summary.assign(cost=cost).groupby([*setting, "metric"], dropna=False)["cost"]
     return (cost == groups.transform("min")) & (groups.transform("nunique") > 1)
