@@ -133,7 +133,9 @@ def _cell(mean: float, std: float) -> str:
 
 def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
     """The messages of a metric, with the sketches they hold for; those that vary with the features are omitted."""
-    rows = part["sketch"] + part["degree"].map(", degree {:.0f}".format) if several_degrees else part["sketch"]
+    rows = part["sketch"]
+    if several_degrees:  # of no row, a map would have no type
+        rows = rows + part["degree"].map(", degree {:.0f}".format).astype(str)
     for metric, cells in part.assign(row=rows).groupby("metric", sort=False):
         messages = cells.groupby("row", sort=False)["message"].agg(set)
         found = messages[messages.map(len) == 1].map(min)
