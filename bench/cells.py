@@ -21,7 +21,7 @@ from rfbench.reports.compare.command import CELL, SETTING
 from rfbench.reports.compare.published import Cell, printed
 from rfbench.reports.compare.verdicts import ENOUGH, KERNEL_ERRORS, NOT_COMPUTED
 from rfbench.reports.compare.words import words
-from rfbench.run import run
+from rfbench.trials import run
 
 TIERS = (128, 1024, 2048, 4096, 1 << 30)  # numbers of features that share a command
 JUDGED = Path(__file__).parents[1] / "docs" / "paper" / "compare.csv"

@@ -1,14 +1,23 @@
 """Mistakes in the input are explained in one sentence: what was wanted, what came, the way out."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from difflib import get_close_matches
 from math import isfinite
+from typing import NoReturn
 
 MOST = 10**9  # of any whole number in a config
 
 
 class InputError(ValueError):
     """A mistake in the input; it is shown as one line, never as a traceback."""
+
+
+class Parser(ArgumentParser):
+    """A mistake is one line, like every other mistake in the input."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see {self.prog} --help")
 
 
 def require(holds: bool, name: str, wanted: str, got: object) -> None:

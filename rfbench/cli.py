@@ -4,11 +4,20 @@ import io
 import os
 import sys
 from errno import ENOSPC
+from importlib import import_module
 
 from rfbench import __version__
 from rfbench.checks import InputError
 
-VERBS = ("list", "data", "advise", "compare", "report", "help")
+COMMANDS = {  # verb: where its function is
+    "advise": ("rfbench.advise.command", "main"),
+    "check": ("rfbench.commands.check", "main"),
+    "compare": ("rfbench.reports.compare.command", "main"),
+    "data": ("rfbench.datasets.commands", "main"),
+    "list": ("rfbench.commands.listing", "show"),
+    "predict": ("rfbench.commands.predict", "main"),
+    "report": ("rfbench.reports.html.command", "main"),
+}
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -21,7 +30,9 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench list [{lists}]
   rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
   rfbench advise dataset=NAME [error=0.05] [--json]              which sketch, and how many features
-  rfbench compare [DIR] [--truth DIR]                            our results beside the published numbers
+  rfbench predict RUN FILE [--output FILE]                       apply a model that task.save=true kept
+  rfbench check sketch=NAME                                      the contract of a sketch, kernel, OPU or meter
+  rfbench compare [DIR] [EXPERIMENT] [--truth DIR]               our results beside the published numbers
   rfbench report [DIR] [--format html|md|latex|csv|json]         all results as one page, or as tables
   rfbench report --compare A B                                   what moved between two results
 
@@ -34,7 +45,7 @@ Results: outputs/<dataset-sketch-task>/<hash>/, outputs/<experiment>/ or outputs
 summary.csv, figure.png and figure.svg; run.json says what was run.  The same command resumes where it stopped.
 Exit codes: 0 done, 1 something failed (a row says why), 2 a mistake in the input, 70 internal error, 130 interrupted.
   --cfg job            print the composed config        --version            print the version
-  --hydra-help         Hydra's own options"""
+  --hydra-help         Hydra's own options              rfbench COMMAND --help   the options of a command"""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -88,37 +99,20 @@ def dispatch(words: list[str]) -> int:
         os.getcwd()
     except FileNotFoundError:
         raise InputError("the working directory no longer exists; change to another one") from None
-    if first == "data":
-        from rfbench.datasets.commands import main as data
-
-        return data(words[1:])
+    if first in COMMANDS:
+        module, function = COMMANDS[first]
+        code: int = getattr(import_module(module), function)(words[1:])
+        return code
     if first == "help" or {"-h", "--help"} & set(words):
         return show_help()
     if "--version" in words:
         print(f"rfbench {__version__}")
         return DONE
-    if first == "list":
-        from rfbench.listing import show
-
-        return show(words[1:])
-    if first == "advise":
-        from rfbench.advise.command import main as advise
-
-        return advise(words[1:])
-    if first == "compare":
-        from rfbench.reports.compare.command import main as compare
-
-        return compare(words[1:])
-    if first == "report":
-        from rfbench.reports.html.command import main as report
-
-        return report(words[1:])
     if first and "=" not in first and not first.startswith(("-", "~")):
         from rfbench.checks import did_you_mean
 
-        raise InputError(
-            f"no command '{first}'; {did_you_mean(first, VERBS)} (options are key=value, as in sketch=rff)"
-        )
+        near = did_you_mean(first, (*COMMANDS, "help"))
+        raise InputError(f"no command '{first}'; {near} (options are key=value, as in sketch=rff)")
     from rfbench.launch import experiment
 
     return experiment(words or ["experiment=demo"])

@@ -93,7 +93,7 @@ def build_job(plain: dict[str, Any]) -> Job:
         task=make_task(**plain["task"]),
         engine=make_engine(**plain["engine"], block_rows=plain["block_rows"]),
         meter=make_meter(**plain["meter"] or {"name": "none"}),
-        preparation=_preparation(plain["dataset"]),
+        preparation=preparation_of(plain["dataset"]),
         features=_features(plain["features"]),
         seeds=_seeds(plain["seeds"]),
         dtype=np.dtype(plain["dtype"]),
@@ -112,7 +112,8 @@ def build_job(plain: dict[str, Any]) -> Job:
     return job
 
 
-def _preparation(dataset: dict[str, Any]) -> Preparation:
+def preparation_of(dataset: dict[str, Any]) -> Preparation:
+    """The steps of a dataset's config."""
     steps, threshold = dataset.get("prepare") or [], dataset.get("threshold", 0.0)
     require(isinstance(steps, list), "dataset.prepare", "a list of steps such as [standardize,unit_norm]", steps)
     good = isinstance(threshold, int | float) or threshold == "validation"

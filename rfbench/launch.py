@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -25,8 +26,24 @@ BUILT: dict[int, "Job"] = {}
 MISTAKES: list[InputError] = []
 
 
+@dataclass(frozen=True)
+class Done:
+    """Jobs that have run, and where."""
+
+    asked: dict[Path, list[int]]  # the seeds asked of each job
+    target: Path  # of the joined table and the figure
+    plot: list[str] | None
+    notes: list[str]
+
+
 def experiment(words: list[str]) -> int:
-    """Check every job of the command line, run them through Hydra, then join their results."""
+    """Run the jobs of the command line, then join their results."""
+    done = perform(words)
+    return conclude(done) if done else 0
+
+
+def perform(words: list[str]) -> Done | None:
+    """Check every job of the command line and run them through Hydra; None where a config was only printed."""
     from rfbench.config.compose import (
         combinations,
         compose_jobs,
@@ -48,7 +65,7 @@ def experiment(words: list[str]) -> int:
     if args.cfg or args.info or args.hydra_help or args.shell_completion:
         printing = [flag for flag in flags if flag not in ("-m", "--multirun")]
         call_hydra([*printing, *combinations(planned.words, planned.multirun)[0]])
-        return 0
+        return None
     if (available := without_missing(planned)) != planned:
         planned, configs = available, compose_jobs(available.words, available.multirun)
     jobs = [build_job(plain_config(without_hydra(config))) for config in configs]
@@ -67,7 +84,7 @@ def experiment(words: list[str]) -> int:
     asked: dict[Path, list[int]] = {}
     for place, job in zip(places, jobs, strict=True):
         asked.setdefault(place, []).extend(job.seeds)
-    return conclude(asked, target, jobs[0].config["plot"], planned.notes)
+    return Done(asked, target, jobs[0].config["plot"], planned.notes)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -136,7 +153,7 @@ def run_one(config: Any) -> None:
     from hydra.types import RunMode
 
     from rfbench.job import build_job, plain_config
-    from rfbench.run import run
+    from rfbench.trials import run
 
     hydra = HydraConfig.get()
     directory, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
@@ -179,7 +196,7 @@ def end_with(parent: int) -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None, notes: list[str]) -> int:
+def conclude(done: Done) -> int:
     """Write the table and the figure of all jobs and the seeds asked of them, print them, and say what failed."""
     from rfbench.reports import write_report
     from rfbench.reports.figures.pictures import write_pictures
@@ -188,15 +205,15 @@ def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None,
     from rfbench.results.series import joined_series, of_finished, write_series
     from rfbench.storage import remove_leftovers
 
-    directories = list(asked)
+    directories, target, notes = list(done.asked), done.target, done.notes
     remove_leftovers(target)
-    rows, others = joined_rows(asked)
+    rows, others = joined_rows(done.asked)
     points = of_finished(joined_series(directories), rows)
     if target not in directories:
         write_rows(target / "results.csv", rows)
         if points:
             write_series(target, points)
-    say(write_report(target, rows, points, plot, notes))
+    say(write_report(target, rows, points, done.plot, notes))
     write_pictures(target, directories)
     learned = dict.fromkeys(line for directory in directories for line in learned_lines(directory))
     empty = dict.fromkeys(
@@ -210,6 +227,7 @@ def conclude(asked: dict[Path, list[int]], target: Path, plot: list[str] | None,
     for message in dict.fromkeys(f"{row['dataset']}-{row['sketch']}: {row['message']}" for row in failed):
         print(f"rfbench: failed: {message}", file=sys.stderr)
     files = sorted(path.name for path in target.iterdir() if path.suffix in (".csv", ".json", ".png", ".svg"))
+    files += ["models/"] if (target / "models").is_dir() else []
     say(f"\n{os.path.relpath(target)}/: {' '.join(files)}")
     say("all results on one page: rfbench report, then open outputs/report.html")
     return 1 if failed else 0

@@ -1,9 +1,8 @@
 """How much memory a run may take: the least that its config, its process, its control group and the machine allow."""
 
-import os
 import re
-import resource
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from rfbench.checks import InputError
@@ -37,24 +36,20 @@ def as_text(count: int) -> str:
 
 def room(limit: int | None = None, root: Path = Path("/")) -> tuple[int, str]:
     """(bytes that this process may still take, which limit it is)."""
-    virtual, resident = (pages * os.sysconf("SC_PAGE_SIZE") for pages in pages_of(root))
-    found = [(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") - resident, "the machine")]
-    found += [(most - resident, "the control group") for most in cgroup_limits(root)]
-    for kind, name in ((resource.RLIMIT_AS, "ulimit -v"), (resource.RLIMIT_DATA, "ulimit -d")):
-        if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
-            found.append((most - virtual, name))
+    import psutil
+
+    memory = psutil.Process().memory_info()
+    found = [(physical_bytes() - memory.rss, "the machine")]
+    found += [(most - memory.rss, "the control group") for most in cgroup_limits(root)]
+    with suppress(ImportError):  # Windows has no such limits
+        import resource
+
+        for kind, name in ((resource.RLIMIT_AS, "ulimit -v"), (resource.RLIMIT_DATA, "ulimit -d")):
+            if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
+                found.append((most - memory.vms, name))
     if limit is not None:
-        found.append((limit - resident, "memory_limit"))
+        found.append((limit - memory.rss, "memory_limit"))
     return min(found)
-
-
-def pages_of(root: Path) -> tuple[int, int]:
-    """Virtual and resident pages of this process; zeros where the system does not tell."""
-    try:
-        virtual, resident = (root / "proc/self/statm").read_text().split()[:2]
-    except OSError:
-        return 0, 0
-    return int(virtual), int(resident)
 
 
 def cgroup_limits(root: Path) -> Iterator[int]:
@@ -76,3 +71,32 @@ def cgroup_limits(root: Path) -> Iterator[int]:
                 continue
             if text.isdecimal():  # else max
                 yield int(text)
+
+
+def physical_bytes() -> int:
+    """The memory of the machine."""
+    import psutil
+
+    return int(psutil.virtual_memory().total)
+
+
+def available_bytes() -> int:
+    """The memory that new work can take without swapping."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def peak_bytes() -> int:
+    """The peak resident memory of this process."""
+    with suppress(OSError, ValueError, StopIteration):  # Linux; getrusage would include what the parent process had
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    with suppress(ImportError):  # macOS, in bytes
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    import psutil
+
+    memory = psutil.Process().memory_info()
+    return int(getattr(memory, "peak_wset", memory.rss))  # Windows

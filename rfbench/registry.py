@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import NoneType
 from typing import Any, get_args
 
@@ -35,10 +35,25 @@ def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
         return built_in[name]
     plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS[kind])}
     if name in plugins:
-        return plugins[name].load()
+        return loaded(plugins[name])
     if (kind, name) in INSTALL:
         raise InputError(f"{kind} '{name}' needs its plugin: {INSTALL[kind, name]}")
     raise InputError(f"no {kind} '{name}'; {did_you_mean(name, [*built_in, *plugins])}")
+
+
+def loaded(point: EntryPoint) -> Any:
+    """What a plugin adds, or an error that names the plugin."""
+    try:
+        return point.load()
+    except Exception as error:
+        raise InputError(broken(point, error)) from None
+
+
+def broken(point: EntryPoint, error: Exception) -> str:
+    """Which plugin does not work, and why."""
+    owner = point.dist.name if point.dist else point.value
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"plugin '{owner}' is broken: '{point.name}' of {point.group} fails with {reason}; fix it or uninstall it"
 
 
 def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:

@@ -1,6 +1,5 @@
 """The cache directory, atomic writes, locks and digests."""
 
-import fcntl
 import hashlib
 import io
 import os
@@ -11,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -93,18 +92,27 @@ def atomic_dir(final: Path) -> Iterator[Path]:
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a temporary file and rename it, so that the file is never incomplete."""
+    """Write a file that is never incomplete."""
+    with atomic_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+    """A temporary file to fill, which gets its final name when it is complete."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(part, "wb", opener=not_through_links) as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             part.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise cannot_write(path, error) from None
 
 
@@ -128,7 +136,7 @@ def append_file(path: Path, content: bytes, size: int | None = None, *, sync: bo
 
 def not_through_links(path: str, flags: int) -> int:
     """For `open`: another user's symbolic link must not choose the file that is written."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
@@ -141,16 +149,19 @@ def exclusive_lock(path: Path, busy: str = "") -> Iterator[None]:
 
     The system releases the lock when the process ends.
     """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=0 if busy else -1)  # follows no symbolic link
     try:
-        file = open(path, "a", opener=not_through_links)  # noqa: SIM115
+        lock.acquire()
+    except Timeout:
+        raise InputError(busy) from None
     except OSError as error:
         raise InputError(f"cannot lock {path}: {error.strerror}; remove it if it is a symbolic link") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
-        except BlockingIOError:
-            raise InputError(busy) from None
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def checksum(path: Path, kind: str = "sha256") -> str:

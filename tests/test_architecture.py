@@ -7,7 +7,7 @@ import pytest
 from support import ROOT
 
 LAYERS = [  # lowest first
-    {"", "arrays", "blocks", "checks", "memory", "progress", "registry", "seeds", "storage"},
+    {"", "arrays", "blocks", "checks", "memory", "progress", "recipes", "registry", "seeds", "storage"},
     {"config"},
     {"datasets"},
     {"kernels"},
@@ -21,7 +21,7 @@ LAYERS = [  # lowest first
     {"sklearn"},
     {"job"},
     {"advise"},
-    {"run", "launch", "listing", "cli", "__main__"},
+    {"trials", "launch", "commands", "python", "cli", "__main__"},
 ]
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = {path.relative_to(ROOT / "rfbench"): path for path in sorted((ROOT / "rfbench").rglob("*.py"))}

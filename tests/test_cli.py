@@ -3,11 +3,13 @@
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from support.answers import one_line
 
+from rfbench.cli import main
 from rfbench.results.rows import only_writer, read_rows
 
 
@@ -36,7 +38,7 @@ def test_an_internal_error_has_a_code_of_its_own_and_a_traceback_on_request(rfbe
     def broken(words):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("rfbench.listing.show", broken)
+    monkeypatch.setattr("rfbench.commands.listing.show", broken)
     done = rfbench("list")
     assert done.returncode == 70
     assert done.stderr == "rfbench: internal error: ZeroDivisionError: a bug; set RFBENCH_DEBUG=1 for the traceback\n"
@@ -48,10 +50,17 @@ def test_an_interrupt_exits_with_130_and_says_how_to_resume(rfbench, monkeypatch
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rfbench.run.load", interrupted)
+    monkeypatch.setattr("rfbench.trials.load", interrupted)
     done = rfbench("seeds=1", "features=64")
     assert done.returncode == 130
     assert "rerun the command to resume" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "data", "compare", "predict", "check"])
+def test_every_command_has_help_of_its_own(verb, capsys):
+    with suppress(SystemExit):  # argparse
+        main([verb, "--help"])
+    assert f"rfbench {verb}" in capsys.readouterr().out
 
 
 def test_light_commands_import_no_heavy_module(rfbench):

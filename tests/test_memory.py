@@ -4,6 +4,7 @@ import json
 import resource
 
 import numpy as np
+import psutil
 import pytest
 from support.answers import one_line
 
@@ -84,17 +85,20 @@ def test_limits_of_control_groups_of_both_versions(tmp_path):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
 
+    def near(found):
+        """In gigabytes of what the process has and may still take."""
+        return round((found[0] + psutil.Process().memory_info().rss) / 1e9), found[1]
+
     assert list(cgroup_limits(tmp_path)) == []
     put("proc/self/cgroup", "4:memory:/box/inner\n3:cpu,cpuacct:/box\n0::/user.slice\n")
     put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "3000000000\n")
     put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
     put("sys/fs/cgroup/user.slice/memory.max", "max\n")
     assert sorted(cgroup_limits(tmp_path)) == [3 * 10**9, 9223372036854771712]
-    assert room(root=tmp_path) == (3 * 10**9, "the control group")
+    assert near(room(root=tmp_path)) == (3, "the control group")
     put("sys/fs/cgroup/user.slice/memory.max", "2000000000\n")
-    assert room(root=tmp_path) == (2 * 10**9, "the control group")
-    put("proc/self/statm", "500000 1000 0 0 0 0 0")
-    assert room(10**9, tmp_path) == (10**9 - 1000 * resource.getpagesize(), "memory_limit")
+    assert near(room(root=tmp_path)) == (2, "the control group")
+    assert near(room(10**9, tmp_path)) == (1, "memory_limit")
 
 
 @pytest.mark.parametrize("name", ["gpr", "gpc", "ridge", "svm", "vector_field", "kernel_error", "pooling"])

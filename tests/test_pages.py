@@ -79,6 +79,12 @@ def directory(tmp_path, monkeypatch):
 def user_files(directory):
     rows = "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
     (directory / "measurements.csv").write_text(f"a,b,yield\n{rows}")
+    lines = [f"p{i},{'mf'[i % 2]},{20 + i % 9},{i % 7 / 2},{i * 7 % 60},{i % 9 + 0.25}" for i in range(40)]
+    lines = [line.replace(",22,", ",,") if i < 30 else line.replace(",3.0,", ",,") for i, line in enumerate(lines)]
+    (directory / "patients.csv").write_text("\n".join(["patient_id,sex,bmi,crp,age,outcome", *lines, ""]))
+    rows = [line.rpartition(",")[0] for line in lines[:3]]
+    (directory / "new_patients.csv").write_text("\n".join(["patient_id,sex,bmi,crp,age", *rows, ""]))
+    np.save(directory / "digits.npy", np.random.default_rng(0).random((5, 64)))
     for seed, name in enumerate(("real", "fake")):
         np.save(directory / f"{name}.npy", np.random.default_rng(seed).standard_normal((1200, 16)))
     (directory / "text.txt").write_text("A sketch is a random map whose inner products estimate a kernel.\n")
@@ -176,7 +182,14 @@ def test_python_examples_print_what_is_shown(page, directory):
     examples = doctest.DocTestParser().get_doctest("\n".join(PYTHON.findall(PAGES[page])), {}, page, page, 0)
     assert len(examples.examples) > 5
     report = io.StringIO()
-    assert doctest.DocTestRunner().run(examples, out=report.write).failed == 0, report.getvalue()
+    assert (
+        doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL).run(examples, out=report.write).failed == 0
+    ), report.getvalue()
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import rfbench, sys; sys.exit(any(m in sys.modules for m in ('numpy', 'scipy', 'pandas', 'hydra')))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_make_targets_exist():

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -14,6 +15,12 @@ from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import CONF, choices, roots
 from rfbench.registry import GROUPS
 
+# Words that people use for what has another name here.
+SYNONYMS = {
+    "task": {"regression": "ridge or gpr", "classification": "ridge, gpc or svm", "gp": "gpr or gpc", "mmd": "kid"},
+    "kernel": {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "softmax": "exponential"},
+    "sketch": {"fourier": "rff or orf", "countsketch": "tensorsketch", "performer": "favor", "none": "exact"},
+}
 # The directory is named by a hash of the config, so it cannot be chosen.
 RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
@@ -156,13 +163,28 @@ def missing_key(key: str) -> str:
     return f"no '{key}' in the config; {did_you_mean(key, known)}"
 
 
+def missing_choice(group: str, word: str) -> str:
+    """Why there is no such choice, and which one is meant: of this group, of another one, or a file."""
+    meant = SYNONYMS.get(group, {}).get(word.lower())
+    others = [other for other in GROUPS if other not in (group, "experiment") and word in choices(other)]
+    if group == "dataset" and (Path(word).suffix or Path(word).is_file()):
+        name = re.sub(r"\W", "_", Path(word).name.partition(".")[0]) or "mine"
+        advice = f"to use a file of yours, rfbench data add {word} --name {name}"
+    elif meant:
+        advice = f"choose {meant}"
+    elif others:
+        advice = f"'{word}' is a {others[0]}: {others[0]}={word}"
+    else:
+        advice = did_you_mean(word, choices(group))
+    return f"no '{group}/{word}'; {advice}"
+
+
 def in_one_line(error: Exception) -> str:
     """What was wanted, what came, and the nearest choice."""
     from hydra.errors import MissingConfigException, OverrideParseException
 
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, word = str(error.missing_cfg_file).partition("/")
-        return f"no '{group}/{word}'; {did_you_mean(word, choices(group))}"
+        return missing_choice(*str(error.missing_cfg_file).split("/", 1))
     if isinstance(error, OverrideParseException):
         return f"'{error.override}' is not of the form key=value; see rfbench --help"
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):

@@ -49,7 +49,7 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
     swept = dict(config.hydra.sweeper.params or {}) | dict(config.sizes.get(config.size) or {})
     added = {key: value for key, value in swept.items() if key not in mine}
     names = str(added["dataset"]).split(",") if "dataset" in added else []
-    words = [*(f"{key}={_word(value)}" for key, value in added.items()), *overrides]
+    words = [*(f"{key}={as_word(value)}" for key, value in added.items()), *overrides]
     return Plan(
         [*words, "hydra.sweeper.params=null"] if config.hydra.sweeper.params else words,
         multirun or config.hydra.mode == RunMode.MULTIRUN,
@@ -65,13 +65,13 @@ def smaller(config: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[s
     """What is smaller than in the paper, as in `seeds 3 (paper: 10)`."""
     wanted = {key: value for key, value in (config.sizes.get("full") or {}).items() if key not in mine}
     now = {key: swept.get(key, OmegaConf.select(config, key)) for key in wanted}
-    words = {key: [_word(one).replace("null", "all") for one in (now[key], value)] for key, value in wanted.items()}
+    words = {key: [as_word(one).replace("null", "all") for one in (now[key], value)] for key, value in wanted.items()}
     differ = [f"{key} {ours} (paper: {theirs})" for key, (ours, theirs) in words.items() if ours != theirs]
     return [", ".join(differ)] if differ else []
 
 
-def _word(value: Any) -> str:
-    """As an override takes it."""
+def as_word(value: Any) -> str:
+    """A value as an override takes it."""
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         return "null" if value is None else str(value)
     return f"[{','.join(map(str, value))}]"

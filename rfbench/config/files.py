@@ -1,11 +1,13 @@
 """The folders of YAML files: where they are, which choices they hold, and the comments that explain them."""
 
 import re
-from importlib.metadata import entry_points
+import sys
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from rfbench.registry import GROUPS
+from rfbench.registry import GROUPS, broken
 from rfbench.storage import cache_dir
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -15,9 +17,21 @@ CONF = next(path for path in (PACKAGE / "conf", PACKAGE.parent / "conf") if (pat
 
 def roots() -> list[Path]:
     """Folders of configs: ours, those of `rfbench data add`, and packages named by entry points in rfbench.conf."""
-    plugins = [find_spec(point.value) for point in entry_points(group="rfbench.conf")]
-    places = [Path(place) for spec in plugins if spec for place in spec.submodule_search_locations or ()]
+    places = [place for point in entry_points(group="rfbench.conf") for place in _folders(point)]
     return [CONF, *(path for path in (cache_dir() / "conf", *places) if path.is_dir())]
+
+
+@cache
+def _folders(point: EntryPoint) -> list[Path]:
+    """The folders of a plugin's package of configs; a plugin that does not work is a warning, and has none."""
+    try:
+        spec = find_spec(point.value)
+        if spec is None:
+            raise ModuleNotFoundError(f"no package {point.value}")
+    except Exception as error:
+        print(f"rfbench: warning: {broken(point, error)}", file=sys.stderr)
+        return []
+    return [Path(place) for place in spec.submodule_search_locations or ()]
 
 
 def choices(group: str) -> dict[str, str]:

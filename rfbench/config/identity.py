@@ -44,8 +44,11 @@ def job_name(config: Mapping[str, Any]) -> str:
 
 
 def job_hash(config: Mapping[str, Any]) -> str:
-    """The hash of all values that determine the numbers."""
-    return short_hash({key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None})
+    """The hash of all values that determine the numbers; whether models are saved does not."""
+    found = {key: value for key, value in config.items() if key not in NOT_IDENTITY and value is not None}
+    if isinstance(task := config.get("task"), Mapping):
+        found["task"] = {key: value for key, value in task.items() if key != "save"}
+    return short_hash(found)
 
 
 def directories(configs: Iterable[Mapping[str, Any]], experiment: str | None, sweep: bool) -> tuple[Path, list[Path]]:

@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from rfbench.config.compose import own_options
 from rfbench.config.files import CONF, roots
 
-NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk", "dump", "folder")
+NEVER_SHOWN = ("name", "base", "file", "sha256", "x", "y", "qk", "dump", "folder", "save")
 
 
 def label(group: str, node: Mapping[str, Any]) -> str:

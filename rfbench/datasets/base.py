@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array
+from rfbench.datasets.columns import Columns
 
 
 class Rows(Protocol):
@@ -92,9 +93,16 @@ class Dataset:
     n_train: int | None = None
     scale: float = 1.0  # the rows are divided by it: 255 for pixels
     digest: str = ""  # of the files; empty for rows that cannot change
+    labels: tuple[Any, ...] = ()  # names of the classes as in the file; empty: their numbers
+    columns: Columns | None = None  # of the table that it was; None: rows of numbers
 
     def targets(self, y: Array) -> NDArray[np.float64]:
         """Labels with a column for each output, (n, p); classes are one-hot."""
         if self.classes is not None:
             return np.eye(self.classes)[y]
         return y.reshape(len(y), -1).astype(np.float64)
+
+
+def class_name(label: Any) -> str:
+    """The name of a class as its file has it: 1 rather than 1.0."""
+    return f"{label:g}" if isinstance(label, float) else str(label)

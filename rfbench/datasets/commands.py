@@ -4,13 +4,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
+import yaml
 
-from rfbench.checks import InputError, did_you_mean
+from rfbench.blocks import spans
+from rfbench.checks import InputError, Parser, did_you_mean
+from rfbench.config.files import roots
 from rfbench.datasets import GENERATED, load, names, own
-from rfbench.datasets.base import Dataset
+from rfbench.datasets.base import Dataset, class_name
+from rfbench.datasets.columns import Wishes
+from rfbench.datasets.moments import Moments
 from rfbench.datasets.published import networks
 from rfbench.datasets.published.catalogue import CATALOGUE, EMBEDDED
 from rfbench.datasets.published.convert import available_files, convert, converted
@@ -23,17 +28,11 @@ from rfbench.storage import cache_dir, scratch_dir
 WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(
     (*GENERATED, "shifted"), "generated on the fly"
 )
+SHOWN_COLUMNS = 40
 PLUGINS = {
     "extract": "compute features of images with a trained network",
     "extract-attention": "compute queries, keys and values of a text",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """A mistake is one line, like every other mistake in the input."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,22 +42,41 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Files are looked up in RFBENCH_DATA/<name>/, then in the cache: RFBENCH_CACHE, or rfbench/ in the "
         "user's cache directory.",
     )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="get | add | check | extract | extract-attention")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     get = verbs.add_parser("get", help="download datasets into the cache", description=get_sets.__doc__)
     get.add_argument("names", nargs="+", metavar="NAME", help="as in 'rfbench list datasets'")
-    add = verbs.add_parser("add", help="use a file of yours as dataset=NAME", description=own.add.__doc__)
-    add.add_argument(
-        "file", type=Path, help="CSV, whitespace-separated or ARFF table, NPY, NPZ or LIBSVM; also .gz, .xz"
-    )
-    add.add_argument("--name", required=True, help="name of the dataset: dataset=NAME")
-    add.add_argument("--target", metavar="COLUMN", help="name or index of the target column (default: the last)")
-    add.add_argument("--task", choices=["classification", "regression"], help="default: guessed from the target")
-    add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the same columns")
+    _add_options(verbs.add_parser("add", help="use a file of yours as dataset=NAME", description=own.add.__doc__))
+    show = verbs.add_parser("show", help="columns, ranges and preparation", description=show_set.__doc__)
+    show.add_argument("name", metavar="NAME")
+    remove = verbs.add_parser("remove", help="delete a dataset that you added", description=own.remove.__doc__)
+    remove.add_argument("names", nargs="+", metavar="NAME")
     check = verbs.add_parser("check", help="verify available datasets", description=check_sets.__doc__)
     check.add_argument("names", nargs="*", metavar="NAME", help="default: all available datasets")
     for verb, purpose in PLUGINS.items():
         verbs.add_parser(verb, help=f"{purpose} (plugin rfbench-extract)")
     return parser
+
+
+def _add_options(add: argparse.ArgumentParser) -> None:
+    add.add_argument(
+        "file", type=Path, help="CSV, whitespace-separated or ARFF table, Parquet, NPY, NPZ or LIBSVM; also .gz, .xz"
+    )
+    add.add_argument("--name", required=True, help="name of the dataset: dataset=NAME")
+    add.add_argument("--target", metavar="COLUMN", help="name or index of the target column (default: the last)")
+    add.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to leave out")
+    add.add_argument(
+        "--onehot", nargs="+", action="extend", default=[], metavar="COLUMN", help="a column of 0 and 1 for every value"
+    )
+    add.add_argument(
+        "--missing",
+        choices=["error", "drop", "median"],
+        default="error",
+        help="rows with empty cells: refuse them (default), drop them, or fill numbers with the median of their column",
+    )
+    add.add_argument("--standardize", action="store_true", help="prepare by standardize only: rows keep their lengths")
+    add.add_argument("--task", choices=["classification", "regression"], help="default: guessed from the target")
+    add.add_argument("--test", type=Path, metavar="FILE", help="test rows, with the same columns")
+    add.add_argument("--dry-run", action="store_true", help="say what would be added, and write nothing")
 
 
 def main(words: list[str]) -> int:
@@ -70,9 +88,15 @@ def main(words: list[str]) -> int:
         return get_sets(options.names)
     if options.verb == "check":
         return check_sets(options.names)
+    if options.verb == "show":
+        return show_set(options.name)
+    if options.verb == "remove":
+        return remove_sets(options.names)
     if options.name in names():
         raise InputError(f"'{options.name}' is a built-in dataset; choose another --name, e.g. my_{options.name}")
-    print(own.add(options.file, options.name, options.target, options.task, options.test))
+    wishes = Wishes(options.target, tuple(options.drop), tuple(options.onehot), options.missing)
+    added = own.Addition(options.file, options.name, wishes, options.task, options.test, options.standardize)
+    print(own.add(added, options.dry_run))
     return 0
 
 
@@ -105,6 +129,48 @@ def _get(name: str) -> str:
     if name in CATALOGUE:
         return f"downloaded to {fetch(name, None, download=True)[0].parent}"
     return WITHOUT_FILES.get(name, "your own file, in the cache")
+
+
+def remove_sets(wanted: Sequence[str]) -> int:
+    _refuse_unknown(wanted)
+    for name in wanted:
+        if name not in own.names():
+            raise InputError(f"'{name}' is a built-in dataset, and only yours can be removed: {', '.join(own.names())}")
+    for name in wanted:
+        print(own.remove(name))
+    return 0
+
+
+def show_set(name: str) -> int:
+    """Print the columns of an available dataset with their types and ranges, its target, preparation and digest."""
+    _refuse_unknown([name])
+    config = next(node for root in roots() if (node := _config(root / "dataset" / f"{name}.yaml")))
+    data = load(config, data_dir=None, download=False)
+    n, d = data.X.shape
+    labels = ", ".join(map(class_name, data.labels)) or f"0 to {(data.classes or 0) - 1}"
+    what = f"{data.classes} classes: {labels}" if data.classes else "numbers"
+    what = f"{data.columns.target}, {what}" if data.columns and data.columns.named else what
+    rows = [f"{n} rows", *([f"the first {data.n_train} for training"] if data.n_train else [])]
+    print(f"{name}: {', '.join(rows)}, {d} columns; target: {what}")
+    print(
+        f"preparation: {', '.join(config.get('prepare') or ['none'])}; digest: {data.digest or 'none, cannot change'}"
+    )
+    moments, outputs = Moments(), data.columns.outputs if data.columns else [str(j) for j in range(d)]
+    for span in spans(n, READ_ROWS):
+        moments.add(data.X.read(span.start, span.stop).astype(np.float64) / data.scale)
+    table: list[tuple[str, ...]] = [("column", "least", "mean", "largest")]
+    for j, output in list(enumerate(outputs))[:SHOWN_COLUMNS]:
+        table.append((output, *(f"{number[j]:.6g}" for number in (moments.low, moments.mean, moments.high))))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for first, *rest in table:
+        print("  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(rest, widths[1:], strict=True))]))
+    if d > SHOWN_COLUMNS:
+        print(f"… and {d - SHOWN_COLUMNS} more columns")
+    return 0
+
+
+def _config(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def check_sets(wanted: Sequence[str]) -> int:

@@ -3,24 +3,31 @@
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rfbench.arrays import Array
+from rfbench.blocks import spans
 from rfbench.checks import InputError, did_you_mean, require
-from rfbench.datasets.base import Dataset
+from rfbench.datasets.base import Dataset, OnDisk
+from rfbench.datasets.columns import Plan, Wishes, plan
 from rfbench.datasets.formats.binary import checked, read_npy, read_npz
+from rfbench.datasets.formats.cells import open_table
 from rfbench.datasets.formats.files import opened
-from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block, read_table
+from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block
 from rfbench.datasets.published.readers import libsvm_parts
-from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
+from rfbench.datasets.store import READ_ROWS, DamagedError, open_arrays, write_rows, write_targets
+from rfbench.seeds import rng_for
 from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
 
 KEYS = ("name", "file", "sha256", "prepare", "threshold")  # of its config file
 MAX_CLASSES = 20  # integers with more different values are a regression target
+MEDIAN_ROWS, MEDIAN_CELLS = 100_000, 10_000_000  # from which medians are taken, where there are more
 
 
 def recipe(name: str) -> Path:
@@ -49,58 +56,146 @@ def names() -> list[str]:
     return sorted(yaml.stem for yaml in recipe("").parent.glob("[A-Za-z]*.yaml"))
 
 
+def recipe_keys(name: str) -> dict[str, str]:
+    """The config of the dataset that `add` gave this name."""
+    keys = dict(line.split(": ", 1) for line in recipe(name).read_text().splitlines()[1:])
+    return {**keys, "file": json.loads(keys["file"])}
+
+
 def load_named(name: str) -> Dataset:
     """The dataset that `add` gave this name."""
-    keys = dict(line.split(": ", 1) for line in recipe(name).read_text().splitlines()[1:])
-    return load_own({**keys, "file": json.loads(keys["file"])})
+    return load_own(recipe_keys(name))
 
 
-def add(file: Path, name: str, target: str | None, task: str | None, test: Path | None) -> str:
-    """Convert a file so that dataset=NAME works, and print what it contains."""
+@dataclass(frozen=True)
+class Addition:
+    """The options of `rfbench data add`."""
+
+    file: Path
+    name: str
+    wishes: Wishes = field(default_factory=Wishes)
+    task: str | None = None
+    test: Path | None = None
+    standardize: bool = False
+
+    @property
+    def files(self) -> list[Path]:
+        return [self.file, self.test] if self.test else [self.file]
+
+
+def add(addition: Addition, dry_run: bool = False) -> str:
+    """Convert a file so that dataset=NAME works, and print what it contains and how it is prepared."""
+    name, yaml = addition.name, recipe(addition.name)
+    _refuse_name(name)
+    for path in addition.files:
+        require(path.is_file(), "the file to add", "an existing CSV, NPY, NPZ, LIBSVM or Parquet file", str(path))
+    if dry_run:
+        with tempfile.TemporaryDirectory() as scratch:
+            dropped = _convert(Path(scratch), addition, "")
+            return f"{_summary(addition, open_arrays(name, Path(scratch)), dropped)}\nnothing was written (--dry-run)"
+    sums = [checksum(path) for path in addition.files]
+    wishes = [] if addition.wishes == Wishes(addition.wishes.target) else [addition.wishes]
+    key = digest(sums, addition.wishes.target, addition.task, *wishes)[:12]
+    directory = cache_dir() / "own" / f"{name}-{key}"
+    if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text():
+        raise InputError(
+            f"'{name}' already exists with different content; choose another --name, or rfbench data remove {name}"
+        )
+    dropped = 0
+    try:
+        data = open_arrays(name, directory)
+        if "columns" not in json.loads((directory / "meta.json").read_text()):
+            raise DamagedError("written by an older version")
+    except DamagedError:  # or not there yet
+        shutil.rmtree(directory, ignore_errors=True)
+        with atomic_dir(directory) as part:
+            dropped = _convert(part, addition, sums[0])
+        data = open_arrays(name, directory)
+    # A JSON string is a YAML string, whatever characters the path has.
+    about = f"Own file {addition.file.name}: {data.X.shape[0]} rows of {data.X.shape[1]} columns, {_kind(data)}"
+    keys = f"name: {name}\nfile: {json.dumps(str(directory))}\nsha256: {sums[0]}\n"
+    steps = ", ".join(_steps(addition, data))
+    replace_file(yaml, f"# {about}\n{keys}prepare: [{steps}]\n")
+    return _summary(addition, data, dropped)
+
+
+def _refuse_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", name):
         raise InputError(f"--name must be a letter, then up to 99 letters, digits or _; got {name[:120]!r}")
     if name.lower() in ("null", "true", "false", "yes", "no", "on", "off", "none", "nan", "inf"):
         raise InputError(f"'{name}' has a meaning of its own in config files; choose another --name, e.g. my_{name}")
-    files = [file, test] if test else [file]
-    for path in files:
-        require(path.is_file(), "the file to add", "an existing CSV, NPY, NPZ or LIBSVM file", str(path))
-    sums = [checksum(path) for path in files]
-    directory, yaml = cache_dir() / "own" / f"{name}-{digest(sums, target, task)[:12]}", recipe(name)
-    if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text():
-        raise InputError(
-            f"'{name}' already exists with different content; choose another --name or delete {yaml} first"
-        )
-    try:
-        data = open_arrays(name, directory)
-    except DamagedError:  # or not there yet
-        shutil.rmtree(directory, ignore_errors=True)
-        with atomic_dir(directory) as part:
-            _convert(part, files, target, task, sums[0])
-        data = open_arrays(name, directory)
+
+
+def _kind(data: Dataset) -> str:
+    return f"{data.classes} classes" if data.classes else "regression"
+
+
+def _steps(addition: Addition, data: Dataset) -> list[str]:
+    """A regression may depend on the length of rows, which unit_norm would take away."""
+    return ["standardize"] if addition.standardize or data.classes is None else ["standardize", "unit_norm"]
+
+
+def _summary(addition: Addition, data: Dataset, dropped: int) -> str:
     n, d = data.X.shape
-    what = f"{data.classes} classes" if data.classes else "regression"
-    # A JSON string is a YAML string, whatever characters the path has.
-    keys = f"name: {name}\nfile: {json.dumps(str(directory))}\nsha256: {sums[0]}\nprepare: [standardize, unit_norm]\n"
-    replace_file(yaml, f"# Own file {file.name}: {n} rows of {d} columns, {what}\n{keys}")
     split = f" (the first {data.n_train} for training)" if data.n_train else ""
-    return f"dataset={name} is ready: {n} rows{split}, {d} columns, {what}"
+    gone = f" ({dropped} with empty cells left out)" if dropped else ""
+    steps = _steps(addition, data)
+    kept = "row lengths are kept" if steps == ["standardize"] else "every row gets length 1; --standardize keeps it"
+    return (
+        f"dataset={addition.name} is ready: {n} rows{split}{gone}, {d} columns, {_kind(data)}\n"
+        f"preparation: {', '.join(steps)} ({kept}); for one run dataset.prepare=[…] changes it"
+    )
 
 
-def _convert(part: Path, files: Sequence[Path], target: str | None, task: str | None, sha256: str) -> None:
-    lengths: list[int] = []
+def remove(name: str) -> str:
+    """Delete a dataset that was added, and its arrays in the cache; your file is not touched."""
+    keys = recipe_keys(name)
+    directory = Path(keys["file"])
+    recipe(name).unlink()
+    if directory.parent == cache_dir() / "own":
+        shutil.rmtree(directory, ignore_errors=True)
+    return f"{name}: removed"
+
+
+def _convert(part: Path, addition: Addition, sha256: str) -> int:
+    """Write the arrays; return how many rows were left out."""
+    found, lengths = parts_of(addition.files, addition.wishes, addition.task), []
 
     def counted() -> Iterator[Block]:
-        for blocks in parts_of(files, target):
+        for blocks in found if isinstance(found, list) else found.parts():
             lengths.append(0)
             for X, y in blocks:
                 lengths[-1] += len(X)
                 yield X, y
 
-    _, y = write_rows(part / "X.npy", counted(), "float64")
-    if task == "regression" and y.dtype.kind == "U":
-        raise InputError(f"--task regression needs numbers as targets; {files[0].name} has {str(y[0])!r}")
-    n_train = lengths[0] if len(lengths) == 2 else None
-    write_targets(part, y, classification=is_classes(y, task), n_train=n_train, sha256=sha256)
+    (n, _), y = write_rows(part / "X.npy", counted(), "float64")
+    if addition.task == "regression" and y.dtype.kind == "U":
+        raise InputError(f"--task regression needs numbers as targets; {addition.file.name} has {str(y[0])!r}")
+    n_train, columns = lengths[0] if len(lengths) == 2 else None, None
+    if isinstance(found, Plan):
+        medians = fill_medians(part / "X.npy", found.fills, n_train or n)
+        columns = found.columns.filled(medians).saved()
+    classification = is_classes(y, addition.task)
+    write_targets(part, y, classification=classification, n_train=n_train, sha256=sha256, columns=columns)
+    return found.rows - n if isinstance(found, Plan) else 0
+
+
+def fill_medians(path: Path, places: Sequence[int], n_train: int) -> dict[int, float]:
+    """Fill the NaN of some columns with their medians over the training rows, or over some of them at random."""
+    if not places:
+        return {}
+    rows = OnDisk(path)
+    most = min(n_train, MEDIAN_ROWS, max(MEDIAN_CELLS // len(places), 1))
+    index, sample = np.sort(rng_for(0, "median").choice(n_train, most, replace=False)), []
+    for span in spans(n_train, READ_ROWS):
+        low, high = np.searchsorted(index, (span.start, span.stop))
+        sample.append(rows.read(span.start, span.stop)[np.ix_(index[low:high] - span.start, places)])
+    medians = np.nanmedian(np.concatenate(sample), axis=0)
+    for span in spans(rows.shape[0], READ_ROWS):
+        X = np.load(path, mmap_mode="r+")  # mapped again, so that rows already written do not stay in memory
+        block = X[span, places]
+        X[span, places] = np.where(np.isnan(block), medians, block)
+    return dict(zip(places, medians.tolist(), strict=True))
 
 
 def is_classes(y: Array, task: str | None) -> bool:
@@ -111,23 +206,33 @@ def is_classes(y: Array, task: str | None) -> bool:
     return len(values) <= MAX_CLASSES and bool((values == values.round()).all())
 
 
-def parts_of(files: Sequence[Path], target: str | None) -> list[Iterator[Block]]:
+def parts_of(files: Sequence[Path], wishes: Wishes, task: str | None) -> list[Iterator[Block]] | Plan:
     """The rows of the file, then those of the test file.  The format is recognized by content, not by name."""
-    with opened(files[0]) as handle:
-        head = handle.read(4096)
+    head, target = head_of(files[0]), wishes.target
+    if is_table(head):
+        return plan([open_table(path, head_of(path)) for path in files], wishes, task)
+    if wishes != Wishes(target):
+        raise InputError(f"--drop, --onehot and --missing are for tables; {files[0].name} is a file of numbers")
     if head.startswith(b"\x93NUMPY"):
         return [checked(path, _npy_blocks(path, target)) for path in files]
-    is_npz, is_libsvm = head.startswith(b"PK"), bool(re.match(rb"\s*[^\s,;]+[ \t]+-?\d+:\S", head))
-    if target is not None and (is_npz or is_libsvm):
+    if target is not None:
         raise InputError(f"--target is for tables and NPY files; {files[0].name} has its own target, drop --target")
-    if is_npz:
+    if head.startswith(b"PK"):
         parts = [checked(path, [block]) for path in files for block in read_npz(path)]
         if len(parts) > 2:
             raise InputError(f"{files[0].name} already has test rows; drop --test")
         return parts
-    if is_libsvm:
-        return libsvm_parts(files)
-    return [read_table(path, -1 if target is None else target) for path in files]
+    return libsvm_parts(files)
+
+
+def head_of(path: Path) -> bytes:
+    with opened(path) as handle:
+        return handle.read(4096)
+
+
+def is_table(head: bytes) -> bool:
+    """Whether a file that begins so is a text table or Parquet: neither NPY, nor NPZ, nor LIBSVM."""
+    return not head.startswith((b"\x93NUMPY", b"PK")) and not re.match(rb"\s*[^\s,;]+[ \t]+-?\d+:\S", head)
 
 
 def _npy_blocks(path: Path, target: str | None) -> Iterator[Block]:

@@ -131,6 +131,10 @@ class Prepared:
         """All rows, or those of one class."""
         return ((self._finish(X), y) for X, y in self.part.blocks(label))
 
+    def arrays(self) -> tuple[Array, Array]:
+        """(X, y) of all rows, in memory."""
+        return self.take(np.arange(len(self)))
+
     def divided(self, fraction: float, rng: np.random.Generator) -> tuple["Prepared", "Prepared"]:
         """(the remaining rows, a fraction of the rows held out at random)."""
         rest, held_out = self.part.divided(fraction, rng)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, OnDisk
+from rfbench.datasets.columns import Columns
 from rfbench.datasets.formats.tables import Block
 from rfbench.progress import bar, with_progress
 from rfbench.storage import checksum, replace_file
@@ -31,7 +33,7 @@ def write_rows(path: Path, blocks: Iterable[Block], dtype: str) -> tuple[tuple[i
     with path.open("wb") as file, bar(None, "converting", " rows") as shown:
         for X, y in with_progress(blocks, shown):
             cast = np.ascontiguousarray(X, dtype)
-            if not np.array_equal(cast, X):
+            if not np.array_equal(cast, X, equal_nan=cast.dtype.kind == "f"):
                 raise InputError(f"a number after row {rows} does not fit {dtype}")
             if not targets:
                 columns = X.shape[1]
@@ -58,13 +60,13 @@ def write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, int]) -> Non
 
 def write_targets(directory: Path, y: Array, *, classification: bool, **meta: object) -> int | None:
     """Write labels as 0..C-1 in the order of their values, other targets as float64, and last meta.json."""
-    classes = None
+    classes, labels = None, None
     if classification:
         values, codes = np.unique(y, return_inverse=True)
-        classes, y = len(values), codes.astype(np.int64)
+        classes, y, labels = len(values), codes.astype(np.int64), values.tolist()
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
     content = data_digest(*(directory / file for file in FILES))
-    meta |= {"classes": classes, "digest": content, "stamps": stamps(directory)}
+    meta |= {"classes": classes, "labels": labels, "digest": content, "stamps": stamps(directory)}
     (directory / "meta.json").write_text(json.dumps(meta))
     return classes
 
@@ -85,6 +87,9 @@ def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
         meta = json.loads((directory / "meta.json").read_text())
         X, y = (OnDisk(directory / file) for file in FILES)
         dataset = Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
+        if columns := meta.get("columns"):
+            dataset = replace(dataset, columns=Columns.read(columns))
+        dataset = replace(dataset, labels=tuple(meta.get("labels") or ()))
         if (now := stamps(directory)) != meta.get("stamps"):
             if data_digest(X.path, y.path) != dataset.digest:
                 raise ValueError("checksum mismatch")

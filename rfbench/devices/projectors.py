@@ -1,11 +1,9 @@
 """Devices that multiply n rows of D columns by a D × D matrix; drawing and loading the matrix is not measured."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from rfbench.arrays import Array
 from rfbench.devices.opu.recorded import Recorded
 from rfbench.devices.opu.shared import SharedDevice
+from rfbench.memory import available_bytes
 
 
 class NoRoomError(Exception):
@@ -47,7 +46,7 @@ class NumPy(Projector):
     @contextmanager
     def ready(self, rows: Array, D: int, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
         n, dtype = len(rows), rows.dtype
-        require_room(D, (D + 2 * n) * D * dtype.itemsize, free_bytes())
+        require_room(D, (D + 2 * n) * D * dtype.itemsize, available_bytes())
         X, W, Y = widened(rows, D), rng.random((D, D), dtype), np.empty((n, D), dtype)  # the values do not matter
         Y.fill(0)  # so that the system allocates the pages now
         with threadpool_limits(self.threads):
@@ -69,7 +68,7 @@ class Torch(Projector):
         import torch
 
         n, on_card = len(rows), self.place.startswith("cuda")
-        free = torch.cuda.mem_get_info(self.place)[0] if on_card else free_bytes()
+        free = torch.cuda.mem_get_info(self.place)[0] if on_card else available_bytes()
         require_room(D, (D + 2 * n) * D * rows.itemsize, free)
         X = torch.from_numpy(widened(rows, D)).to(self.place)
         generator = torch.Generator(self.place).manual_seed(int(rng.integers(2**63)))
@@ -125,11 +124,3 @@ def widened(rows: Array, D: int) -> Array:
 def require_room(D: int, wanted: int, free: int) -> None:
     if wanted > free:
         raise NoRoomError(f"{D} columns need {wanted / 1e9:.1f} GB; only {free / 1e9:.1f} GB are free")
-
-
-def free_bytes() -> int:
-    """Memory available without swapping, or all memory if the system does not say."""
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

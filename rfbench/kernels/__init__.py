@@ -22,18 +22,20 @@ MATRIX = (Decomposable, CurlFree, DivFree, Helmholtz)
 KERNELS: dict[str, type[Kernel]] = {cls.name: cls for cls in (*SCALAR, *MATRIX)}
 
 
-def kernel_recipe(name: str, degree: int, **options: Any) -> KernelRecipe:
+def kernel_recipe(name: str, degree: int | None, **options: Any) -> KernelRecipe:
     """The kernel of that name, whose options may be words; the degree goes to kernels that have one."""
     cls = find("kernel", name, KERNELS)
     if "degree" in cls.__dataclass_fields__:
+        if degree is None:
+            raise InputError(f"kernel '{name}' needs a degree, as in make_kernel('{name}', degree=3)")
         options["degree"] = degree
     return KernelRecipe(cls, options)
 
 
-def make_kernel(name: str, degree: int, **options: Any) -> Kernel:
-    """The kernel of that name, whose options are numbers."""
+def make_kernel(name: str, degree: int | None = None, **options: Any) -> Kernel:
+    """The kernel of that name, whose options are numbers; only polynomial kernels have a degree."""
     recipe = kernel_recipe(name, degree, **options)
     for key, value in options.items():
         if isinstance(value, str):
-            raise InputError(f"kernel.{key}={value} needs training rows; use kernel_recipe")
+            raise InputError(f"kernel.{key}={value} needs training rows; use a number, or kernel_recipe(…).fit(X)")
     return recipe.provisional()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from errno import ENOSPC
 from math import prod
 from tempfile import TemporaryFile, gettempdir
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from rfbench.sketches import FeatureMap
 A = TypeVar("A")
 Panels = list[tuple[slice, Array]]
 MEMORY = 2 << 30  # bytes of one spill held in memory
+SEEKING = Lock()
 DISK_SHARE = 0.5  # of the free space that features may take
 STORE_ENTRIES = 1 << 22  # of Φ of one block
 
@@ -44,15 +46,34 @@ class Spill:
             np.copyto(self.held[start : start + values.size].reshape(values.shape), values, "same_kind")
         elif self.file:
             content = np.ascontiguousarray(values, self.dtype)
-            if os.pwrite(self.file.fileno(), content.data, start * self.dtype.itemsize) < content.nbytes:
+            if write_at(self.file, content, start * self.dtype.itemsize) < content.nbytes:
                 raise OSError(ENOSPC, f"the disk is full; set TMPDIR to a place with more space than {gettempdir()}")
 
     def read(self, start: int, shape: tuple[int, ...], buffer: Callable[[], Array]) -> Array:
         """The numbers themselves if they are in memory, else a copy in the buffer."""
         found = self.place(start, shape, buffer)
         if self.file:
-            os.preadv(self.file.fileno(), [found.data], start * self.dtype.itemsize)
+            read_at(self.file, found, start * self.dtype.itemsize)
         return found
+
+
+def write_at(file: Any, content: Array, offset: int) -> int:
+    """Write at a position; threads do not wait for each other where the system has a call for that."""
+    if hasattr(os, "pwrite"):
+        return os.pwrite(file.fileno(), content.data, offset)
+    with SEEKING:
+        file.seek(offset)
+        return int(file.write(content.data))
+
+
+def read_at(file: Any, found: Array, offset: int) -> None:
+    """Read from a position, as above."""
+    if hasattr(os, "preadv"):
+        os.preadv(file.fileno(), [found.data], offset)
+        return
+    with SEEKING:
+        file.seek(offset)
+        file.readinto(found.data.cast("B"))
 
 
 def panels(U: Array) -> Panels:
@@ -63,11 +84,19 @@ def panels(U: Array) -> Panels:
 class Triangles:
     """The upper triangles of `count` matrices of one size and precision."""
 
-    def __init__(self, count: int, size: int, dtype: Any, memory: int = MEMORY) -> None:
-        self.columns = list(spans(size, TILE))
+    def __init__(self, count: int, size: int, dtype: Any, memory: int = MEMORY, numbers: Array | None = None) -> None:
+        self.count, self.size, self.columns = count, size, list(spans(size, TILE))
         self.starts = np.cumsum([0, *(j.stop * (j.stop - j.start) for j in self.columns)]).tolist()
         self.spill = Spill(count * self.starts[-1], dtype, memory)
+        if numbers is not None:
+            self.spill.write(0, numbers)
         self.buffer = np.empty(self.starts[-1] if self.spill.file else 0, self.spill.dtype)
+
+    def recipe(self) -> dict[str, Any]:
+        """The arguments of the constructor, for a saved model."""
+        if self.spill.held is None:
+            raise MemoryError(f"the factors of the model are larger than {MEMORY >> 30} GB; use fewer features")
+        return {"count": self.count, "size": self.size, "dtype": self.spill.dtype, "numbers": self.spill.held}
 
     def put(self, place: int, U: Array, engine: Engine) -> None:
         """Copy an upper triangle, in the precision given."""

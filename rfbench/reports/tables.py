@@ -192,7 +192,7 @@ def _cell(found: Cell | None, gap: tuple[int, str] | None) -> Cell | None:
 
 def _best(summary: "pd.DataFrame") -> "pd.Series[bool]":
     """Whether a mean is the best of several sketches in the same setting; some metrics have no better and worse."""
-    cost = summary["mean"] * summary["metric"].map(sign)
+    cost = summary["mean"].astype(float) * summary["metric"].map(sign).astype(float)  # both may be empty
     setting = [name for name in SETTING if name != "sketch"]
     groups = summary.assign(cost=cost).groupby([*setting, "metric"], dropna=False)["cost"]
     return (cost == groups.transform("min")) & (groups.transform("nunique") > 1)
@@ -224,7 +224,9 @@ def number(mean: float, spread: float) -> str:
 
 def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
     """The messages of a metric, with the sketches they hold for; those that vary with the features are omitted."""
-    rows = part["sketch"] + part["degree"].map(", degree {:.0f}".format) if several_degrees else part["sketch"]
+    rows = part["sketch"]
+    if several_degrees:  # of no row, a map would have no type
+        rows = rows + part["degree"].map(", degree {:.0f}".format).astype(str)
     for metric, cells in part.assign(row=rows).groupby("metric", sort=False):
         messages = cells.groupby("row", sort=False)["message"].agg(set)
         found = messages[messages.map(len) == 1].map(min)

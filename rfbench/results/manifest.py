@@ -3,20 +3,19 @@
 import json
 import os
 import platform
-import resource
 import subprocess
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from shutil import which
 from time import perf_counter
 from typing import Any
 
 from rfbench import __version__
 from rfbench.checks import InputError
+from rfbench.memory import peak_bytes
 from rfbench.results.recorder import Recorder
 from rfbench.storage import replace_file
 
@@ -79,14 +78,6 @@ def _plain(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def peak_bytes() -> int:
-    """The peak resident memory of this process."""
-    with suppress(OSError, ValueError, StopIteration):  # getrusage includes what the parent process had
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
 def blas() -> list[dict[str, Any]]:
     from threadpoolctl import threadpool_info
 
@@ -104,9 +95,9 @@ def processor() -> str:
 
 @cache
 def git_state() -> str | None:
-    """Commit of the checkout the program runs from, with + where it was changed."""
+    """Commit of the checkout the program runs from, with + where it was changed; None without git."""
     here = Path(__file__).resolve().parents[2]
-    if not (here / ".git").exists():
+    if not (here / ".git").exists() or not which("git"):
         return None
     # Without a lock, which a run that is killed would leave in the checkout.
     command = ["git", "--no-optional-locks", "-C", str(here), "status", "--porcelain=v2", "--branch"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from rfbench.arrays import Array
 from rfbench.devices.meters import Meter, Reading
+from rfbench.recipes import write_recipe
 from rfbench.results.pictures import PictureKey, keep_pictures
 from rfbench.results.readings import Readings
 from rfbench.results.series import Curve, add_series
@@ -21,6 +22,7 @@ class Recorder:
         self.readings = Readings()
         self.pictures: dict[PictureKey, Array] = {}
         self.points: list[dict[str, Any]] = []  # of curves, for series.csv
+        self.models: dict[str, Any] = {}  # by the names of their files
 
     def learn(self, what: str, facts: Mapping[str, Any]) -> None:
         if facts:
@@ -41,6 +43,8 @@ class Recorder:
         self.readings.keep(directory)
         add_series(directory, self.points, self.written)
         keep_pictures(directory, self.pictures)
+        for name, model in self.models.items():
+            write_recipe(directory / "models" / name, model)
         self.forget()
 
     def forget(self) -> None:
@@ -48,3 +52,4 @@ class Recorder:
         self.readings.new.clear()
         self.points.clear()
         self.pictures.clear()
+        self.models.clear()

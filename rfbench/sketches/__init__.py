@@ -62,6 +62,8 @@ SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, fami
 
 def make_sketch(name: str, kernel: Kernel, **options: Any) -> Sketch:
     """The sketch of that name for a kernel; other kernels than its own are refused."""
+    if not isinstance(kernel, Kernel):
+        raise InputError(f"the kernel of a sketch must be one that make_kernel returns; {kernel!r} was given")
     family = find("sketch", name, SKETCHES)
     if family.kernels and kernel.name not in family.kernels:
         raise InputError(

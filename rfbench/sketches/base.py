@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
+from rfbench.checks import InputError
 from rfbench.kernels.base import Kernel
+from rfbench.seeds import rng_for
 from rfbench.sketches.couplings import Coupling
 from rfbench.sketches.products.weights import Law
 
@@ -56,6 +58,8 @@ class FeatureMap(ABC):
 
     def __call__(self, X: Array, out: Array | None = None) -> Array:
         """(n, d) → Φ, (n, D)."""
+        if X.ndim != 2 or X.shape[1] != self.d:
+            raise InputError(f"rows for this feature map must have shape (n, {self.d}); {X.shape} was given")
         out = self.empty(len(X)) if out is None else out
         for span in spans(len(X), self.chunk):
             self.write(X[span], out[span])
@@ -112,6 +116,7 @@ class ClosedForm:
     pseudo_variance: OfPairs | None = None  # E[k̂²] − (E k̂)² of a complex sketch [Wacker 2022, Eq. 4.3]
     mean: OfPairs | None = None  # E k̂ where it is not the kernel
     norm_bound: OfPairs | None = None  # at least ‖E(K̂ − K)²‖₂ of a matrix [Brault et al. 2016, Proposition 3.1]
+    approximate: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,18 @@ class Sketch(ABC):
     @abstractmethod
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         """One draw.  dtype is the real type of the numbers; complex maps return the complex type of that size."""
+
+    def draw(self, X: Array, D: int, seed: int = 0) -> FeatureMap:
+        """The recipe fitted to training rows X, (n, d), and drawn with D features in the precision of X."""
+        X = np.asarray(X)
+        if X.ndim != 2 or X.dtype.kind not in "biuf":
+            raise InputError(f"training rows must be numbers of shape (n, d); {X.dtype} {X.shape} was given")
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        D = self.count(X.shape[1], D)
+        if objection := self.objection(D):
+            raise InputError(objection)
+        fitted = self.survey(lambda: [X]).adapt(X, D)
+        return fitted.sample(X.shape[1], D, rng_for(seed, "draw"), X.dtype)
 
     def objection(self, D: int) -> str | None:
         """Why D features are impossible, or None."""
@@ -151,6 +168,11 @@ class Sketch(ABC):
     def closed_form(self) -> ClosedForm | None:
         """The variance of the estimate, where it is known."""
         return None
+
+    @property
+    def stated_bias(self) -> str | None:
+        """Why the mean of the estimate is not the kernel, or None."""
+        return self.truncation
 
     @property
     def is_complex(self) -> bool:

@@ -68,6 +68,10 @@ class Compressed(Wrapper):
         return Chained(first, self.base.sample(first.D, D, rng, dtype))
 
     @property
+    def stated_bias(self) -> str | None:
+        return None if isinstance(self.base, Identity) else "measurements change distances and powers of inner products"
+
+    @property
     def truncation(self) -> str | None:
         return self.base.truncation
 

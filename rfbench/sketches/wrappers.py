@@ -32,6 +32,10 @@ class Wrapper(Sketch):
         return self.base.facts()
 
     @property
+    def stated_bias(self) -> str | None:
+        return self.base.stated_bias
+
+    @property
     def is_complex(self) -> bool:
         return self.base.is_complex
 

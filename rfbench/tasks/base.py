@@ -19,6 +19,7 @@ from rfbench.results.series import Curve
 from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap, Sketch
 from rfbench.sketches.draw import Draw
+from rfbench.tasks.model import Fitted, model_file, model_of
 
 KERNEL_ROWS = 1000  # training rows from which a kernel learns, and a sketch if it needs no more
 
@@ -89,6 +90,14 @@ class Trial:
     def learn(self, facts: Mapping[str, Any]) -> None:
         """What task and sketch took from the training rows, for run.json."""
         self.recorder.learn(f"{self.columns.get('sketch', self.name)}, {self.D} features, seed {self.seed}", facts)
+
+    def keep_model(self, fitted: Fitted) -> None:
+        """Save a fitted model with the rows of this trial."""
+        about = {
+            **self.columns,
+        }
+        model = model_of(fitted, self.split.train, self.engine.block_rows, about)
+        self.recorder.models[model_file(self.D, self.seed)] = model
 
     def curve(self, name: str, x: Array, y: Array) -> None:
         """A curve of this trial, for series.csv."""

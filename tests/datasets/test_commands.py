@@ -64,4 +64,5 @@ def test_a_mistake_is_one_line(words):
 def test_help_is_shown(capsys):
     with pytest.raises(SystemExit):
         commands.main(["--help"])
-    assert "get | add | check" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert all(f"    {verb}  " in shown for verb in ("get", "add", "show", "remove", "check", "extract"))

@@ -1,6 +1,7 @@
 """rfbench data add: what goes in comes out, and nonsense is refused."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import yaml
 
 from rfbench.checks import InputError
 from rfbench.datasets import commands, load, own, status
+from rfbench.datasets.columns import Wishes
 
 X = np.array([[0.5, 1.0], [2.0, -3.25], [4.0, 5.0]])
 Y = np.array([1.0, 0.0, 1.0])
@@ -20,8 +22,9 @@ def add(*words):
 def loaded(name):
     config = yaml.safe_load(own.recipe(name).read_text())
     assert config["name"] == name
-    assert config["prepare"] == ["standardize", "unit_norm"]
-    return load(config, data_dir=None, download=False)
+    data = load(config, data_dir=None, download=False)
+    assert config["prepare"] == (["standardize", "unit_norm"] if data.classes else ["standardize"])
+    return data
 
 
 def write(path, kind):
@@ -104,7 +107,7 @@ def test_the_same_again_is_fine_and_other_content_is_refused(tmp_path, cache):
     before = own.recipe("mine").read_text()
     assert add(tmp_path / "own.csv", "--name", "mine") == 0
     assert own.recipe("mine").read_text() == before
-    with pytest.raises(InputError, match=r"different content; choose another --name or delete .*mine.yaml"):
+    with pytest.raises(InputError, match=r"different content; choose another --name, or rfbench data remove mine"):
         add(tmp_path / "own.csv", "--name", "mine", "--target", "0")
     assert own.recipe("mine").read_text() == before
 
@@ -137,7 +140,7 @@ def test_train_and_test_must_agree(tmp_path):
     (tmp_path / "a.csv").write_text("1,2,3\n4,5,6\n")
     (tmp_path / "b.csv").write_text("1,2\n")
     (tmp_path / "c.csv").write_text("1,2,red\n")
-    with pytest.raises(InputError, match="have 1 columns; expected 2"):
+    with pytest.raises(InputError, match=r"b.csv has no column '2'; expected 3 columns"):
         add(tmp_path / "a.csv", "--name", "mine", "--test", tmp_path / "b.csv")
     with pytest.raises(InputError, match="a number in some rows and a word in others"):
         add(tmp_path / "a.csv", "--name", "mine", "--test", tmp_path / "c.csv")
@@ -171,4 +174,149 @@ def test_what_would_be_ignored_or_absurd_is_refused(name, options, words, tmp_pa
     (tmp_path / "negative.svm").write_text("1 -1:2\n1 1:2\n")
     test = tmp_path / options["test"] if "test" in options else None
     with pytest.raises(InputError, match=words):
-        own.add(tmp_path / name, "mine", options.get("target"), None, test)
+        own.add(own.Addition(tmp_path / name, "mine", Wishes(options.get("target")), test=test))
+
+
+PATIENTS = """patient_id,sex,bmi,crp,age,outcome
+p1,m,22.5,3.0,50,1.5
+p2,f,,2.0,60,2.5
+p3,f,25.0,NA,40,2.25
+p4,m,26.5,1.0,70,
+p5,,24.5,1.0,30,2.0
+p6,m,24.0,5.0,30,9.5
+"""
+
+
+@pytest.fixture
+def patients(tmp_path):
+    path = tmp_path / "patients.csv"
+    path.write_text(PATIENTS)
+    return path
+
+
+def test_all_problems_are_in_one_message_with_their_solutions(patients):
+    with pytest.raises(InputError) as refused:
+        add(patients, "--name", "mine")
+    message = str(refused.value)
+    for part in (
+        "'patient_id' and 'sex' are text: --drop patient_id sex, or --onehot sex (2 values)",
+        "'sex', 'bmi' and 'crp' have empty cells (1, 1 and 1 of 6 rows): --missing drop or --missing median",
+        "the target 'outcome' has empty cells (1 of 6 rows): --missing drop",
+    ):
+        assert part in message
+    assert "\n" not in message
+
+
+def test_rows_with_empty_cells_are_dropped(patients, capsys):
+    add(patients, "--name", "mine", "--drop", "patient_id", "--onehot", "sex", "--missing", "drop")
+    assert "2 rows (4 with empty cells left out), 5 columns, regression" in capsys.readouterr().out
+    data = loaded("mine")
+    assert data.columns.outputs == ["sex=f", "sex=m", "bmi", "crp", "age"]
+    np.testing.assert_array_equal(data.X.read(0, 2), [[0, 1, 22.5, 3, 50], [0, 1, 24, 5, 30]])
+    assert data.y.read(0, 2).tolist() == [1.5, 9.5]
+
+
+def test_empty_cells_get_the_median_of_their_column(patients):
+    add(patients, "--name", "mine", "--drop", "patient_id", "--onehot", "sex", "--missing", "median")
+    data = loaded("mine")  # without the row that has no target
+    np.testing.assert_array_equal(data.X.read(1, 4), [[1, 0, 24.25, 2, 60], [1, 0, 25, 2.5, 40], [0, 0, 24.5, 1, 30]])
+    assert [one.fill for one in data.columns.used] == [None, 24.25, 2.5, 40.0]
+
+
+def test_the_median_of_many_rows_is_that_of_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "MEDIAN_ROWS", 1000)
+    rows = np.random.default_rng(0).exponential(size=20_000)
+    np.save(tmp_path / "X.npy", np.where(np.arange(20_000) % 7 == 0, np.nan, rows)[:, None])
+    median = own.fill_medians(tmp_path / "X.npy", (0,), 20_000)[0]
+    assert 0 < abs(median - np.log(2)) < 4.8 / np.sqrt(1000 * 6 / 7)  # standard error 1 / (2 f √m), density f = 1/2
+    filled = np.load(tmp_path / "X.npy")[:, 0]
+    np.testing.assert_array_equal(filled[::7], median)
+    np.testing.assert_array_equal(filled[1:7], rows[1:7])
+
+
+def test_a_dry_run_writes_nothing(patients, cache, capsys):
+    add(patients, "--name", "mine", "--drop", "patient_id", "sex", "--missing", "median", "--dry-run")
+    assert "5 rows (1 with empty cells left out), 3 columns" in capsys.readouterr().out
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+def test_show_and_remove(patients, cache, capsys):
+    add(patients, "--name", "mine", "--drop", "patient_id", "--onehot", "sex", "--missing", "median")
+    capsys.readouterr()
+    assert commands.main(["show", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "5 rows, 5 columns; target: outcome, numbers" in shown
+    assert "preparation: standardize" in shown
+    assert ["bmi", "22.5", "24.05", "25"] in [line.split() for line in shown.splitlines()]
+    assert commands.main(["remove", "mine"]) == 0
+    assert status("mine", None) == "unknown"
+    assert not list((cache / "own").iterdir())
+    assert patients.exists()
+    with pytest.raises(InputError, match="built-in"):
+        commands.main(["remove", "digits"])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (",a,y\n0,1,2.5\n", [], "column 0 has no name: name it, or --drop 0"),
+        ("a,a,y\n0,1,2.5\n", [], "two columns are named 'a'"),
+        ("a,b,y\n1,,2.5\n2,,1.5\n", ["--missing", "median"], "'b' is empty: --drop b"),
+        ("a,b,y\n1,2,2.5\n", ["--target", "y", "--drop", "y"], "'y' is named twice"),
+        ("a,b,y\n1,2,2.5\n", ["--onehot", "c"], "has no column 'c'"),
+        ("a,b,y\n1,2,2.5\n3,4,red\n5,6,1\n", [], "a number in some rows and a word in others (line 3: 'red')"),
+        ("a,b,y\n" + "".join(f"w{i},1,2.5\n" for i in range(200)), ["--onehot", "a"], "more than 100 values"),
+    ],
+)
+def test_tables_that_are_refused(text, options, words, tmp_path):
+    (tmp_path / "own.csv").write_text(text)
+    with pytest.raises(InputError) as refused:
+        add(tmp_path / "own.csv", "--name", "mine", *options)
+    assert words in str(refused.value)
+
+
+def test_options_of_tables_are_refused_elsewhere(tmp_path):
+    np.save(tmp_path / "own.npy", np.column_stack([X, Y]))
+    with pytest.raises(InputError, match="are for tables"):
+        add(tmp_path / "own.npy", "--name", "mine", "--drop", "0")
+
+
+def test_standardize_keeps_the_lengths_of_rows(tmp_path, capsys):
+    write(tmp_path / "own.csv", "bare")
+    add(tmp_path / "own.csv", "--name", "mine", "--standardize")
+    assert "preparation: standardize (row lengths are kept)" in capsys.readouterr().out
+    assert yaml.safe_load(own.recipe("mine").read_text())["prepare"] == ["standardize"]
+
+
+def test_parquet_is_read_like_csv(patients, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.read_csv(patients).to_parquet(tmp_path / "patients.parquet")
+    options = ["--drop", "patient_id", "--onehot", "sex", "--missing", "median"]
+    for path, name in ((patients, "a"), (tmp_path / "patients.parquet", "b")):
+        add(path, "--name", name, *options)
+    a, b = loaded("a"), loaded("b")
+    np.testing.assert_array_equal(a.X.read(0, 5), b.X.read(0, 5))
+    assert a.columns == b.columns
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    (tmp_path / "own.parquet").write_bytes(b"PAR1....PAR1")
+    with pytest.raises(InputError, match="pip install pyarrow"):
+        add(tmp_path / "own.parquet", "--name", "mine")
+
+
+def test_chunks_of_a_table_give_the_whole(patients, monkeypatch):
+    options = ["--drop", "patient_id", "--onehot", "sex", "--missing", "median"]
+    add(patients, "--name", "a", *options)
+    monkeypatch.setattr("rfbench.datasets.formats.cells.CELLS_PER_CHUNK", 12)
+    add(patients, "--name", "b", *options)
+    np.testing.assert_array_equal(loaded("a").X.read(0, 5), loaded("b").X.read(0, 5))
+
+
+def test_the_names_of_classes_are_kept(tmp_path):
+    (tmp_path / "own.csv").write_text("1,red\n2,green\n3,red\n")
+    add(tmp_path / "own.csv", "--name", "mine")
+    assert loaded("mine").labels == ("green", "red")

@@ -227,6 +227,7 @@ def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypa
     free = {"seeds", "force", "data_dir", "download", "memory_limit", "block_rows", "engine", "plot", "size", "sizes"}
     for key in config:
         assert (job_hash(config | {key: "other"}) == here) == (key in free), key
+    assert job_hash(config | {"task": {"name": "task", "save": True}}) == here
     single, places = directories([config], None, False)
     assert places == [single] == [tmp_path / "outputs" / "dataset-sketch-task" / here]
     assert short_hash({"a": 1, "b": 2}) == short_hash({"b": 2, "a": 1})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-LIMIT = 4.8  # about 15,000 comparisons of 105 pairs: a false alarm in one of fifty suites
+from rfbench.sketches.contract import LIMIT  # noqa: F401  (of z-scores, for the tests)
 
 
 def estimates(sketch, X, D, draws, seed):

@@ -63,7 +63,7 @@ def test_work_is_repeated_until_it_takes_long_enough_and_once_at_least(duration,
 
 
 def test_what_does_not_fit_into_memory_has_a_reason(monkeypatch):
-    monkeypatch.setattr(projectors, "free_bytes", lambda: 4 * (50 + 2 * 40) * 50)
+    monkeypatch.setattr(projectors, "available_bytes", lambda: 4 * (50 + 2 * 40) * 50)
     with NumPy(1).ready(BITS, 50, np.random.default_rng(1)):
         pass
     with pytest.raises(NoRoomError, match="51 columns need"), NumPy(1).ready(BITS, 51, np.random.default_rng(1)):
@@ -174,7 +174,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_times_are_measured_and_stated_and_energy_is_there_or_has_a_reason(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(projectors, "free_bytes", lambda: 4 * (300 + 2 * 50) * 300)
+    monkeypatch.setattr(projectors, "available_bytes", lambda: 4 * (300 + 2 * 50) * 300)
     done = run("dataset.rows=50", "features=[100,200,300,400]", "meter.watts=20")
     assert done.returncode == 0, done.stderr
     (directory,) = tmp_path.glob("outputs/bits-optical-projection/*")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rfbench.datasets.commands import Parser
+from rfbench.checks import Parser
 from rfbench.datasets.published.networks import NETWORKS
 from rfbench_extract.bert import MODELS, write_heads
 from rfbench_extract.features import write_dataset

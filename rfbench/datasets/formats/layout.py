@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from rfbench.checks import InputError, did_you_mean
 from rfbench.datasets.formats.files import opened
 
 WHITE_SPACE = r"\s+"
+MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none"))  # cells without a value, in lower case
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Layout:
     names: list[str]
     skip: int  # lines before the first row
     first: list[str]  # cells of the first row
+    named: bool  # by the file; else the names are indices
 
 
 def is_number(cell: str) -> bool:
@@ -59,19 +61,15 @@ def sniff(path: Path, skip: int = 0, missing: str | None = None) -> Layout:
     first = cells_of(line, separator)
     if line and not names and not any(map(is_number, first)):
         names = first
-        if "" in names:
-            raise InputError(
-                f"{path.name}: column {names.index('')} has no name; name it, or drop it if it counts the rows"
-            )
         number, line = next(lines, (0, ""))
         first = cells_of(line, separator)
     if not line:
         raise InputError(f"{path.name} has no rows")
     if len(first) != len(names or first):
         raise InputError(f"{path.name}: line {number} has {len(first)} cells; the header has {len(names)}")
-    if missing is None:
+    if missing is None and not names:
         _refuse_mixture(path, number, first, cells_of(next(lines, (0, line))[1], separator))
-    return Layout(separator, names or [str(j) for j in range(len(first))], number - 1, first)
+    return Layout(separator, names or [str(j) for j in range(len(first))], number - 1, first, bool(names))
 
 
 def _separator(line: str) -> str:
@@ -82,20 +80,20 @@ def _separator(line: str) -> str:
 def _refuse_mixture(path: Path, number: int, first: list[str], second: list[str]) -> None:
     # It could be half a header or a bad cell.  Either guess could lose or invent a row.
     for above, below in zip(first, second, strict=False):
-        if is_number(below) and not is_number(above):
+        if is_number(below) and not is_number(above) and above.lower() not in MISSING:
             raise InputError(
                 f"{path.name}: line {number} has {above!r} above {below!r}, and numbers beside it; "
                 "fix the cell, or make the line a header of names"
             )
 
 
-def column(path: Path, layout: Layout, wanted: str | int) -> int:
+def column(path: Path, names: Sequence[str], wanted: str | int) -> int:
     """Position of a column given by name or by index."""
-    if layout.names.count(str(wanted)) > 1:
+    if names.count(str(wanted)) > 1:
         raise InputError(f"{path.name} has several columns named {wanted!r}; rename one, or give an index")
-    if wanted in layout.names:
-        return layout.names.index(str(wanted))
-    d = len(layout.names)
+    if wanted in names:
+        return names.index(str(wanted))
+    d = len(names)
     if re.fullmatch(r"-?\d+", str(wanted)) and -d <= int(wanted) < d:
         return int(wanted) % d
-    raise InputError(f"{path.name} has no column {wanted!r}; {did_you_mean(str(wanted), layout.names)}")
+    raise InputError(f"{path.name} has no column {wanted!r}; {did_you_mean(str(wanted), names)}")

@@ -29,9 +29,11 @@ def read_table(
 ) -> Iterator[Block]:
     """Rows and their targets, which are words if the first one is; cells equal to `missing` become 0."""
     layout = sniff(path, skip, missing)
-    y = None if target is None else column(path, layout, target)
-    dropped = {y, *(column(path, layout, name) for name in drop)}
+    y = None if target is None else column(path, layout.names, target)
+    dropped = {y, *(column(path, layout.names, name) for name in drop)}
     features = [j for j in range(len(layout.names)) if j not in dropped]
+    if unnamed := [j for j in features if not layout.names[j]]:
+        raise InputError(f"{path.name}: column {unnamed[0]} has no name; name it, or drop it if it counts the rows")
     words = y is not None and not is_number(layout.first[y])
     if not features:
         raise InputError(f"{path.name} has no column besides the target; add features")

@@ -3,12 +3,12 @@
 import argparse
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NoReturn
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, Parser
 from rfbench.reports.compare.author import author
 from rfbench.reports.compare.claims import FAILS, HOLDS, Check, check, read_claims
 from rfbench.reports.compare.ours import read_ours
@@ -20,6 +20,12 @@ SETTING = ("source", "dataset", "prepare", "task", "kernel", "degree", "sketch",
 COLUMNS = ("kind", *SETTING, "published", "ours", "z", "verdict", "reason")
 SHOWN = ("dataset", "prepare", "kernel", "degree", "sketch", "features", "metric", "published", "ours", "z", "verdict")
 CELL, CLAIM = "cell", "claim"
+WORKS = {  # letters of sources: the folder of experiments, and the work
+    "T": ("wacker", "Wacker 2022"),
+    "O": ("ohana", "Ohana et al. 2019"),
+    "C": ("chang", "Chang et al. 2016"),
+    "B": ("brault", "Brault et al. 2016"),
+}
 CLEARLY = ", clearly"
 Line = dict[str, str]
 
@@ -31,15 +37,23 @@ def main(words: list[str]) -> int:
     ours = read_ours(args.directory)
     lines = [_of_cell(one) for one in judge(cells, Results(ours, _available))]
     lines += [_of_claim(one) for one in check(read_claims(), ours)]
-    for part in _tables(lines):
+    shown = _of_source(lines, args.source) if args.source else lines
+    for part in _tables(shown):
         print(part, end="\n\n")
     path = args.directory / "compare.csv"
     replace_file(path, as_csv(lines))
     print(f"{path}: all cells and claims with their reasons")
-    if weak := [line for line in lines if line["verdict"] == WEAK]:
+    if weak := [line for line in shown if line["verdict"] == WEAK]:
         print(f"{len(weak)} weak cells want more seeds:", *map(_name, weak), sep="\n  ")
-    print(counted(lines))
+    print(counted(shown) or "nothing to compare: no published setting was run")
     return 0
+
+
+def _of_source(lines: list[Line], source: str) -> list[Line]:
+    found = [line for line in lines if re.split(r"[(,]", line["source"])[0] == source]
+    if not found:
+        raise InputError(f"{source} has no published numbers to compare with")
+    return found
 
 
 def _name(line: Line) -> str:
@@ -47,14 +61,26 @@ def _name(line: Line) -> str:
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
-    def refuse(message: str) -> NoReturn:
-        raise InputError(f"{message}; rfbench compare takes a directory of results and --truth DIR")
+    parser = Parser("rfbench compare", description=main.__doc__)
+    parser.add_argument("directory", nargs="?", metavar="DIR", help="of results (default: outputs)")
+    parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="one table or figure: wacker/tableD_1")
+    parser.add_argument("--truth", type=Path, metavar="DIR", help="the author's own files of results")
+    args = parser.parse_args(words)
+    if args.directory and not args.experiment and not Path(args.directory).exists() and source_of(args.directory):
+        args.directory, args.experiment = None, args.directory
+    args.directory, args.source = Path(args.directory or "outputs"), source_of(args.experiment or "")
+    if args.experiment and not args.source:
+        raise InputError(f"no published numbers of '{args.experiment}'; name an experiment such as wacker/tableD_1")
+    return args
 
-    parser = argparse.ArgumentParser("rfbench compare", add_help=False)
-    parser.error = refuse  # type: ignore[method-assign]
-    parser.add_argument("directory", nargs="?", type=Path, default=Path("outputs"))
-    parser.add_argument("--truth", type=Path)
-    return parser.parse_args(words)
+
+def source_of(experiment: str) -> str | None:
+    """The table or figure that an experiment repeats: T Table D.1 for wacker/tableD_1."""
+    paper, _, name = experiment.partition("/")
+    letters = {folder: letter for letter, (folder, _) in WORKS.items()}
+    if paper not in letters or not (match := re.match(r"(fig|table)([A-Z\d]\d*)(?:_(\d+))?", name)):
+        return None
+    return f"{letters[paper]} {'Fig.' if match[1] == 'fig' else 'Table'} {'.'.join(filter(None, match.groups()[1:]))}"
 
 
 def _available(dataset: str) -> bool:
@@ -89,14 +115,19 @@ def _number(mean: float, std: float | None, count: int | None) -> str:
 
 
 def _tables(lines: list[Line]) -> Iterator[str]:
-    """For each source the cells that were compared, then the count of the others by reason."""
-    for source in dict.fromkeys(line["source"] for line in lines):
+    """For each source that was run the cells that were compared, then the count of the others by reason."""
+    sources = list(dict.fromkeys(line["source"] for line in lines))
+    run = {line["source"] for line in lines if line["verdict"] != NOT_COMPUTED}
+    for source in sources if len(sources) == 1 else filter(run.__contains__, sources):
         part = [line for line in lines if line["source"] == source]
         compared = [line for line in part if line["verdict"] != NOT_COMPUTED]
         rest = Counter(line["reason"] for line in part if line["verdict"] == NOT_COMPUTED)
         grid = [_grid(compared)] if compared else []
         why = [f"not computed: {count} ({reason})" for reason, count in rest.most_common()]
-        yield "\n".join([f"{source}: {counted(part)}".removesuffix(": "), *grid, *why])
+        work = f" ({WORKS[source[0]][1]})" if source[0] in WORKS else ""
+        yield "\n".join([f"{source}{work}: {counted(part)}".removesuffix(": "), *grid, *why])
+    if len(sources) > 1 and len(run) < len(sources):
+        yield f"{len(sources) - len(run)} tables and figures were not run"
 
 
 def _grid(lines: list[Line]) -> str:

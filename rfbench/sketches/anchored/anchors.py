@@ -13,6 +13,7 @@ with m × D numbers.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,20 +30,28 @@ from rfbench.sketches.wrappers import WrappedMap, Wrapper
 SMALLEST = 1e-6  # eigenvalue kept, relative to the largest: below, single precision knows nothing of it
 
 
+@dataclass(frozen=True, eq=False)
 class Anchors:
     """Anchors, and the orthonormal basis of their span."""
 
-    def __init__(self, split: Split, centroids: Array) -> None:
-        self.Z = np.concatenate((np.zeros((1, centroids.shape[1])), centroids.astype(np.float64)))
-        self.split, self.lifted = split, split.lifted(self.Z)
-        values, U = np.linalg.eigh(self.kernel(self.Z))
+    split: Split
+    Z: Array
+    W: Array
+
+    @classmethod
+    def around(cls, split: Split, centroids: Array) -> "Anchors":
+        """The zero row and these centroids."""
+        Z = np.concatenate((np.zeros((1, centroids.shape[1])), centroids.astype(np.float64)))
+        values, U = np.linalg.eigh(anchor_kernel(split, Z, Z))
         kept = values > SMALLEST * values[-1]
-        self.W = U[:, kept] / np.sqrt(values[kept])
+        return cls(split, Z, U[:, kept] / np.sqrt(values[kept]))
+
+    @cached_property
+    def lifted(self) -> Lifted:
+        return self.split.lifted(self.Z)
 
     def kernel(self, X: Array) -> Array:
-        """k of rows and anchors, up to the last degree of the split."""
-        g, g_ = (self.split.kernel.radial(rows) for rows in (X, self.Z))
-        return np.outer(g, g_) * polyval(inner(X, self.Z), self.split.a)
+        return anchor_kernel(self.split, X, self.Z)
 
     def norms(self, X: Array, A: Lifted) -> Iterator[Array]:
         """The squared norms that the anchors leave of every row, degree by degree."""
@@ -56,6 +65,12 @@ class Anchors:
         grams = zip(A.grams(B), A.grams(self.lifted), B.grams(self.lifted), self.lifted.grams(self.lifted), strict=True)
         for t, t_, (k, of_x, of_y, K) in zip(self.norms(X, A), self.norms(Y, B), grams, strict=True):
             yield t, t_, k - x @ of_y.T - of_x @ y.T + x @ K @ y.T
+
+
+def anchor_kernel(split: Split, X: Array, Z: Array) -> Array:
+    """k of rows and anchors, up to the last degree of the split."""
+    g, g_ = (split.kernel.radial(rows) for rows in (X, Z))
+    return np.outer(g, g_) * polyval(inner(X, Z), split.a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +92,7 @@ class AnchoredSketch(Wrapper):
 
     @property
     def closed_form(self) -> ClosedForm:
-        return ClosedForm(self._variance)
+        return ClosedForm(self._variance, approximate=True)
 
     def _variance(self, X: Array, Y: Array, D: int) -> Array:
         split = self.base.split

@@ -111,7 +111,7 @@ class Anchored(MeanSplit):
 
         Z, seconds = cached("centroids", (self.kernel, self.centroids, m, others), locate)
         start = perf_counter()
-        anchors = Anchors(split, Z)
+        anchors = Anchors.around(split, Z)
         t = np.array([t.mean() for t in anchors.norms(some, split.lifted(some))])
         base = self.allocated(split, t, some, D - anchors.W.shape[1])
         return AnchoredSketch(base, anchors, before + float(seconds) + perf_counter() - start)

@@ -31,6 +31,11 @@ class Directions(ABC):
         """Whether the frequencies are independent of each other, so that the variance is known."""
         return False
 
+    @property
+    def stated_bias(self) -> str | None:
+        """Why frequencies do not have the kernel's distribution, or None."""
+        return None
+
     def adapt(self, X: Array) -> "Directions":
         """The distribution fitted to training rows."""
         return self
@@ -68,6 +73,8 @@ class Haar(Directions):
 
 
 class Hadamard(Directions):
+    stated_bias = "directions by Hadamard matrices are not uniform [Yu et al. 2016]"
+
     def dimension(self, d: int) -> int:
         return padded(d)
 

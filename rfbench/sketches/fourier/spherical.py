@@ -31,6 +31,8 @@ class Spherical(Fourier):
     kernel: PolynomialSphere
     components: int = 10  # N of Eq. 2.29
 
+    stated_bias = "its density is fitted to the kernel by few Gaussians [Wacker 2022, Eq. 2.29]"
+
     def __post_init__(self) -> None:
         most, given = MOST_COMPONENTS, self.components
         require(1 <= given <= most, "sketch.components", f"from 1 to {most}", given)

@@ -62,6 +62,10 @@ class Fourier(Sketch):
     def adapt(self, X: Array, D: int) -> "Fourier":
         return replace(self, directions=self.directions.adapt(X))
 
+    @property
+    def stated_bias(self) -> str | None:
+        return self.directions.stated_bias
+
     def mean(self, X: Array, Y: Array) -> Array:
         """E k̂ of all pairs."""
         return self.kernel.gram(X, Y)

@@ -27,12 +27,14 @@ from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import Drawn
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
+from rfbench.sketches.draw import Draw
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Trial
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
-from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
 from rfbench.tasks.gp.process import ExactProcess, GaussianProcess, exact_process
 from rfbench.tasks.gp.statistics import Groups, collect
+from rfbench.tasks.model import Fitted
 from rfbench.tasks.rows import Held, OfClass, new_rows
 from rfbench.tasks.scores import ClassScores
 
@@ -88,6 +90,9 @@ class GPC(GaussianProcess):
     def groups(self, train: Prepared, shift: Array) -> Groups:
         return [OfClass(train, c, int(n)) for c, n in enumerate(class_counts(train, self.name))]
 
+    def fitted(self, process: ProcessModel, reference: ExactProcess, seed: int) -> Fitted:
+        return ClassificationModel(process.draw, process, reference.shift, self.samples, seed)
+
     def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
         scores = self._scores(posterior, test, reference.shift, trial.seed, trial.engine)
         yield Measure("error", scores.error)
@@ -110,6 +115,22 @@ class GPC(GaussianProcess):
             model, shift = dirichlet(counts, alpha, self.signal)
             losses.append(self._scores(statistics.posterior(model, engine), held_out, shift, seed, engine).mnll)
         return GRID[np.argmin(losses)]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationModel(Fitted):
+    """A fitted classification as it is saved."""
+
+    draw: Draw
+    process: ProcessModel
+    shift: Array
+    samples: int
+    seed: int
+
+    def __call__(self, X: Array, first: int, engine: Engine) -> dict[str, Array]:
+        mean, variance = self.process(X, engine)
+        log_p = log_probabilities(mean + self.shift, variance, self.samples, (self.seed, first), engine)
+        return {"outputs": log_p, "probabilities": np.exp(log_p)}
 
 
 def class_counts(train: Prepared, task: str) -> Array:

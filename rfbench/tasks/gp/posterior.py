@@ -36,6 +36,7 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import TILE
 from rfbench.progress import bar
 from rfbench.sketches import FeatureMap
+from rfbench.sketches.draw import Draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,29 @@ class KernelPosterior(Posterior):
         K, diagonal = cross_matrix(self.features, X, self.X, engine)
         mean, removed = self.systems(K, engine)
         return mean, self.signal * np.maximum(diagonal[:, None] - removed, 0)  # below zero only by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessModel:
+    """A posterior as it is saved; X: the training rows of equation (2)."""
+
+    draw: Draw
+    systems: SolvedSystems
+    signal: float
+    X: Array | None
+
+    @classmethod
+    def of(cls, posterior: Posterior, draw: Draw) -> "ProcessModel":
+        if isinstance(posterior, KernelPosterior):
+            return cls(draw, posterior.systems, posterior.signal, posterior.X)
+        assert isinstance(posterior, FeaturePosterior)
+        return cls(draw, posterior.systems, 1.0, None)
+
+    def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
+        features, systems = self.draw.features, self.systems
+        if self.X is None:
+            return FeaturePosterior(features, systems)(X, engine)
+        return KernelPosterior(features, self.X, self.signal, systems)(X, engine)
 
 
 class ExpertPosterior(Posterior):

@@ -26,9 +26,10 @@ from rfbench.sketches import FeatureMap, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Size, Task, Trial, of_one_output
-from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
 from rfbench.tasks.gp.statistics import Groups, collect
 from rfbench.tasks.kernel_error import deviation, exact_matrix
+from rfbench.tasks.model import Fitted, no_model
 from rfbench.tasks.rows import PREDICTED_ROWS
 from rfbench.tasks.scores import kl
 
@@ -56,13 +57,15 @@ class GaussianProcess(Task):
     measurements = predicts_rows = True
     signal: float | str = "label_variance"
     reference_rows: int = 5000
+    save: bool = False
 
     def __post_init__(self) -> None:
         rows = self.reference_rows
         require(2 <= rows <= MOST_ROWS, "task.reference_rows", f"from 2 to {MOST_ROWS}", rows)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
-        return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
+        unsuited = of_one_output(self.name, recipe) or super().objection(sketch, recipe)
+        return unsuited or (no_model(sketch) if self.save else None)
 
     def memory(self, size: Size) -> int:
         """Two matrices and a factor, of features or of rows; or those of the exact process."""
@@ -80,6 +83,10 @@ class GaussianProcess(Task):
     def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
         """The measures of all test rows."""
 
+    @abstractmethod
+    def fitted(self, process: ProcessModel, reference: ExactProcess, seed: int) -> Fitted:
+        """The model as it is saved."""
+
     def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
         draw, train, engine = trial.plan(0), trial.split.train, trial.engine
         features, groups = draw.features, self.groups(train, reference.shift)  # drawn before the clock starts
@@ -89,6 +96,8 @@ class GaussianProcess(Task):
         fitted = perf_counter()
         yield from list(self.score(posterior, trial.split.test, reference, trial))
         predicted = perf_counter()
+        if self.save:
+            trial.keep_model(self.fitted(ProcessModel.of(posterior, draw), reference, trial.seed))
         yield reference.chosen
 
         jitter = posterior.jitter

@@ -23,14 +23,16 @@ from rfbench.linalg.gram import Drawn, doubles, gram_sums
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
+from rfbench.sketches.draw import Draw
 from rfbench.storage import cached
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.gp.feature_likelihood import maximize_streamed
 from rfbench.tasks.gp.likelihood import Hyperparameters, maximize
-from rfbench.tasks.gp.posterior import Model, Posterior
+from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
 from rfbench.tasks.gp.process import ExactProcess, GaussianProcess, exact_process
 from rfbench.tasks.gp.statistics import Groups
+from rfbench.tasks.model import Fitted
 from rfbench.tasks.rows import Centred, Held, new_rows
 from rfbench.tasks.scores import RegressionScores, negative_log_likelihood
 
@@ -132,6 +134,9 @@ class GPR(GaussianProcess):
     def groups(self, train: Prepared, shift: Array) -> Groups:
         return [Centred(train, float(shift[0]))]
 
+    def fitted(self, process: ProcessModel, reference: ExactProcess, seed: int) -> Fitted:
+        return RegressionModel(process.draw, process, float(reference.shift[0]), reference.chosen.value)
+
     def score(self, posterior: Posterior, test: Prepared, reference: ExactProcess, trial: Trial) -> Iterator[Measure]:
         scores, noise = RegressionScores(), reference.chosen.value
         for X, y in new_rows(test):
@@ -140,6 +145,20 @@ class GPR(GaussianProcess):
         yield Measure("rmse", np.sqrt(scores.mse))
         yield Measure("nmse", scores.nmse)
         yield Measure("mnll", scores.mnll)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionModel(Fitted):
+    """A fitted regression as it is saved."""
+
+    draw: Draw
+    process: ProcessModel
+    shift: float
+    noise: float
+
+    def __call__(self, X: Array, first: int, engine: Engine) -> dict[str, Array]:
+        mean, variance = self.process(X, engine)
+        return {"outputs": mean + self.shift, "std": np.sqrt(variance[:, 0] + self.noise)}
 
 
 def grid(train: Prepared, points: int) -> Array:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.engines import Engine
 from rfbench.sketches import FeatureMap
+from rfbench.sketches.draw import Draw
+from rfbench.tasks.model import Fitted
 
 PREDICT_ENTRIES = 1 << 22  # of features, or of kernel values, of one block of rows
 
@@ -52,6 +55,30 @@ class KernelPredictor(Predictor):
             return (self.gram(X[rows], self.X) @ self.Z).reshape(-1, self.p)
 
         return np.concatenate(list(engine.map(predict, spans(len(X), max(PREDICT_ENTRIES // len(self.Z), 1)))))
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeModel(Fitted):
+    """A function of features, or of the kernel with training rows X, as it is saved."""
+
+    draw: Draw
+    W: Array
+    shift: Array
+    X: Array | None
+
+    @classmethod
+    def of(cls, f: Predictor, draw: Draw, shift: Array) -> "RidgeModel":
+        if isinstance(f, KernelPredictor):
+            return cls(draw, f.Z, shift, f.X)
+        assert isinstance(f, FeaturePredictor)
+        return cls(draw, f.W, shift, None)
+
+    def __call__(self, X: Array, first: int, engine: Engine) -> dict[str, Array]:
+        features, W = self.draw.features, self.W
+        f: Predictor = FeaturePredictor(features, W)
+        if self.X is not None:
+            f = KernelPredictor(features.product, self.X, W, W.shape[1])
+        return {"outputs": f(X, engine) + self.shift}
 
 
 def features_to_weights(features: FeatureMap, X: Array, A: Array, engine: Engine) -> FeaturePredictor:

@@ -22,8 +22,10 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
+from rfbench.tasks.model import no_model
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
 from rfbench.tasks.ridge.fit import GRID, LANDMARKS, RidgeFit, chosen_solver, edge, least
+from rfbench.tasks.ridge.predictors import RidgeModel
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
@@ -46,6 +48,7 @@ class Ridge(Task):
     tolerance: float = 1e-4
     validation: float = 0.1
     protocol: str = "each"
+    save: bool = False
 
     def __post_init__(self) -> None:
         good = self.alpha == "auto" if isinstance(self.alpha, str) else 0 < self.alpha < np.inf
@@ -59,7 +62,7 @@ class Ridge(Task):
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
-        objection = unsuited or super().objection(sketch, recipe)
+        objection = unsuited or super().objection(sketch, recipe) or (no_model(sketch) if self.save else None)
         if recipe.tunable and not objection:
             baseline_name(recipe.provisional(), f"kernel.{recipe.tunable}")  # or a word on what to do
         return objection
@@ -145,6 +148,8 @@ class Ridge(Task):
         fitted, classes = perf_counter(), trial.split.test.part.dataset.classes
         yield from (Measure(*one) for one in fit.scores(found.f, trial.split.test)[0].measures(classes))
         predicted = perf_counter()
+        if self.save:
+            trial.keep_model(RidgeModel.of(found.f, draw, fit.shift))
         yield Measure("alpha", found.alpha, message=edge(found.losses))
         if len(found.losses):
             say_edge(found.alpha, found.losses, f"{trial.name}, {trial.D} features, seed {trial.seed}")

@@ -20,7 +20,9 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.progress import bar, with_progress
 from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks.base import Measure, Size, Task, Trial, no_localized, of_one_output
+from rfbench.tasks.model import Fitted, no_model
 from rfbench.tasks.rows import new_rows
 from rfbench.tasks.svm.kernel import CACHE, KernelMachine
 from rfbench.tasks.svm.linear import BYTES, MULTICLASS, LinearMachine
@@ -37,6 +39,7 @@ class SVM(Task):
     C: float = 1.0
     multiclass: str = "one_vs_rest"
     iterations: int = 1000
+    save: bool = False
 
     def __post_init__(self) -> None:
         require(0 < self.C <= MOST_C, "task.C", f"a number above 0 and at most {MOST_C:.0e}", self.C)
@@ -49,7 +52,9 @@ class SVM(Task):
         if not sketch.explicit and self.multiclass == "crammer_singer":
             return "task.multiclass=crammer_singer needs features; the kernel machine compares pairs of classes"
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
-        return unsuited or super().objection(sketch, recipe)
+        if self.save and not sketch.explicit:
+            return "task.save=true of task=svm needs features; use task=ridge with sketch=exact, or another sketch"
+        return unsuited or super().objection(sketch, recipe) or (no_model(sketch) if self.save else None)
 
     def memory(self, size: Size) -> int:
         """All features, or the kernel matrix, and the copy of the solver."""
@@ -69,7 +74,8 @@ class SVM(Task):
             raise InputError(f"task=svm needs at least two classes; all {len(train)} training rows have the same one")
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
-        features, engine = trial.draw(0), trial.engine
+        draw, engine = trial.plan(0), trial.engine
+        features = draw.features
         if features.kernel:
             KernelMachine.refuse_beyond(features.kernel, len(trial.split.train))
         Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
@@ -89,8 +95,27 @@ class SVM(Task):
             if machine.exhausted:
                 yield Measure("classes_not_converged", machine.exhausted)
             yield Measure("transform_seconds", seconds, "s")
+            if self.save:
+                trial.keep_model(MachineModel(draw, machine.W, machine.intercept, machine.classes))
         yield Measure("fit_seconds", fitted - start, "s")
         yield Measure("predict_seconds", predicted - fitted, "s")
+
+
+@dataclass(frozen=True, eq=False)
+class MachineModel(Fitted):
+    """A linear machine as it is saved."""
+
+    draw: Draw
+    W: Array
+    intercept: Array
+    classes: Array  # that the training rows have
+
+    def __call__(self, X: Array, first: int, engine: Engine) -> dict[str, Array]:
+        scores = doubles(self.draw.features, X, engine) @ self.W.T + self.intercept
+        scores = np.hstack((-scores, scores)) if len(self.W) == 1 else scores
+        outputs = np.full((len(X), self.classes.max() + 1), -np.inf)
+        outputs[:, self.classes] = scores
+        return {"outputs": outputs}
 
 
 def feature_matrix(features: FeatureMap, train: Prepared, engine: Engine) -> tuple[Array, Array, float]:

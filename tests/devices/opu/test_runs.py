@@ -14,7 +14,7 @@ from rfbench.config.compose import compose_jobs, without_hydra
 from rfbench.devices.opu.shared import SharedDevice
 from rfbench.job import build_job, plain_config
 from rfbench.kernels.optical import Optical
-from rfbench.run import run
+from rfbench.trials import run
 
 WORDS = ("sketch=optical", "dataset.prepare=[binarize]", "dataset.threshold=0.5", "features=[100,300]", "seeds=2")
 

@@ -14,7 +14,7 @@ from scipy.stats import t
 from rfbench.cli import main
 from rfbench.reports.compare.author import author
 from rfbench.reports.compare.claims import FAILS, HOLDS, RELATIONS, check, read_claims
-from rfbench.reports.compare.command import counted
+from rfbench.reports.compare.command import counted, source_of
 from rfbench.reports.compare.ours import RENAMED, Ours, kernel_name, read_ours
 from rfbench.reports.compare.published import Cell, of_deviation, printed
 from rfbench.reports.compare.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, WEAK, Results, judge
@@ -365,6 +365,31 @@ def test_boston_as_published(tmp_path, rfbench, data_dir):
         assert len(lines) > len(list(author(truth))) > 3000
 
 
+@pytest.mark.parametrize(
+    ("experiment", "source"),
+    [
+        ("wacker/tableD_1", "T Table D.1"),
+        ("wacker/fig4_10", "T Fig. 4.10"),
+        ("wacker/tableD_1_regression", "T Table D.1"),
+        ("brault/table3", "B Table 3"),
+        ("chang/fig2", "C Fig. 2"),
+        ("beyond/anchored", None),
+    ],
+)
+def test_an_experiment_names_its_source(experiment, source):
+    assert source_of(experiment) == source
+
+
+def test_one_experiment_alone_and_nothing_that_was_not_run(tmp_path, rfbench):
+    assert rfbench("seeds=1", "features=64").returncode == 0
+    every, one = rfbench("compare").stdout, rfbench("compare", "brault/table3").stdout
+    assert "tables and figures were not run" in every
+    assert "B Table 3" not in every
+    assert one.startswith("B Table 3 (Brault et al. 2016)\nnot computed: ")
+    assert "T Table D.1" not in one
+    assert rfbench("compare", "outputs", "brault/table3").stdout == one
+
+
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
     def refused(*words):
         assert main(["compare", *map(str, words)]) == 2
@@ -376,7 +401,7 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
     job = tmp_path / "outputs" / "job"
     job.mkdir(parents=True)
     assert "no results" in refused()
-    assert "--truth" in refused("--trth", "x")
+    assert "see rfbench compare --help" in refused("--trth", "x")
     (job / "run.json").write_text(json.dumps({"config": {}}))
     assert "damaged" in refused()
     assert "polynomial_degree3.csv" in refused("--truth", tmp_path)

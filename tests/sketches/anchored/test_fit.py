@@ -73,7 +73,7 @@ def test_optimized_anchors_leave_less_than_k_means_and_these_less_than_rows(digi
     split = fit(KERNELS[0], digits[60:])
 
     def left(choice):
-        anchors = Anchors(split, choice(split, digits[60:], 20, np.random.default_rng(0)))
+        anchors = Anchors.around(split, choice(split, digits[60:], 20, np.random.default_rng(0)))
         return sum(t.sum() for t in anchors.norms(digits[:60], split.lifted(digits[:60])))
 
     assert left(optimized) < left(k_means) < left(uniform)

@@ -28,6 +28,7 @@ from rfbench.sketches import Sketch
 from rfbench.storage import remove_leftovers, replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS, Size
+from rfbench.tasks.model import model_file
 from rfbench.tasks.ridge.iterative import NoConvergenceError
 
 log = logging.getLogger("rfbench")
@@ -58,6 +59,8 @@ def fill(job: Job, directory: Path, results: Results) -> None:
     if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
         results.add(rows)
         results.done |= set(map(trial_key, rows))
+    if job.config["task"].get("save"):  # a finished trial whose model is missing is computed again
+        results.done = {key for key in results.done if (directory / "models" / model_file(*key)).exists()}
     keep_series(directory, results.written)
     manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0], results.written)
     if results.rows and manifest.data_changed(dataset.digest):
@@ -87,9 +90,10 @@ def copy_finished(directory: Path, data: str) -> TrialRows:
             with suppress(OSError, ValueError):  # damaged, or of another version
                 rows = finished_rows(path)
                 if rows and Manifest(found, {}).before.get("data") == data:
-                    for file in (found / "run.json", found / "series.csv", found / "samples.csv", *found.glob("*.npz")):
+                    files = [found / name for name in ("run.json", "series.csv", "samples.csv")]
+                    for file in (*files, *found.glob("*.npz"), *found.glob("models/*.npz")):
                         if file.exists():
-                            replace_file(directory / file.name, file.read_bytes())
+                            replace_file(directory / file.relative_to(found), file.read_bytes())
                     log.info("copied from %s", found)
                     return rows
     return []

@@ -34,7 +34,7 @@ def test_a_sketch_is_fitted_to_training_rows_only(rfbench, monkeypatch):
     def load(config, **_):
         return Dataset("numbered", InMemory(rows), InMemory(np.zeros(300)), None, n_train=200)
 
-    monkeypatch.setattr("rfbench.run.load", load)
+    monkeypatch.setattr("rfbench.trials.load", load)
     assert rfbench(*WORDS, "dataset.prepare=[]").returncode == 0
     (X,) = seen
     assert len(X) == 200

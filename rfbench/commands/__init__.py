@@ -1,0 +1,1 @@
+"""The commands beside runs: one module each."""
