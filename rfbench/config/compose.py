@@ -1,5 +1,6 @@
 """Command-line words → composed configs, and Hydra's complaints in one line."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -167,7 +168,7 @@ def missing_choice(group: str, word: str) -> str:
     """Why there is no such choice, and which one is meant: of this group, of another one, or a file."""
     meant = SYNONYMS.get(group, {}).get(word.lower())
     others = [other for other in GROUPS if other not in (group, "experiment") and word in choices(other)]
-    if group == "dataset" and (Path(word).suffix or Path(word).is_file()):
+    if group == "dataset" and (Path(word).suffix or os.path.isfile(word)):
         name = re.sub(r"\W", "_", Path(word).name.partition(".")[0]) or "mine"
         advice = f"to use a file of yours, rfbench data add {word} --name {name}"
     elif meant:

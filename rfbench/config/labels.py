@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -34,12 +35,16 @@ def _plain(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
-@cache
 def default_options(group: str, name: str) -> Mapping[str, Any]:
     """Options of a choice before anybody changed them: those of its group, then its own."""
-    files = [path for root in roots() if (path := root / group / f"{name}.yaml").exists()]
+    files = (path for root in roots() if (path := root / group / f"{name}.yaml").exists())
+    return _options(group, next(files, None))
+
+
+@cache
+def _options(group: str, file: Path | None) -> Mapping[str, Any]:
     shared: Any = OmegaConf.load(CONF / "config.yaml")
-    node: Any = OmegaConf.merge(shared.get(group, {}), *(own_options(path, group) for path in files[:1]))
+    node: Any = OmegaConf.merge(shared.get(group, {}), own_options(file, group) if file else {})
     plain = OmegaConf.to_container(node, resolve=True)
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items() if key != "defaults"}
