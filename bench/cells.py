@@ -65,9 +65,11 @@ def _command(own: tuple[str, ...], cells: list[Cell]) -> Command:
 
 
 def _seconds(cell: Cell, features: list[int], kernel_error: bool) -> float:
-    """Of one seed: a transform of a thousand rows, or Gram matrices of all rows and an exact process."""
+    """Of one seed: a transform of a thousand rows, a support vector machine, or Gram matrices and an exact process."""
     if kernel_error:
         return 1 + sum(features) / 3000
+    if cell.task.startswith("svm"):
+        return sum(3 + cell.n * D / 5e6 if D else cell.n**2 / 1e7 for D in features)
     n = cell.n if cell.task.startswith("gp") else 10 * cell.n
     return 20 + sum(n * D**2 for D in features) / 1e10
 

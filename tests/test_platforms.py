@@ -11,7 +11,9 @@ from support import ROOT
 from rfbench.linalg import spill
 from rfbench.memory import available_bytes, peak_bytes, physical_bytes
 
-WITHOUT = "import psutil, sys; sys.modules.update(fcntl=None, resource=None); from rfbench.cli import main; sys.exit(main())"
+WITHOUT = (
+    "import psutil, sys; sys.modules.update(fcntl=None, resource=None); from rfbench.cli import main; sys.exit(main())"
+)
 
 
 @pytest.mark.medium

@@ -28,7 +28,7 @@ from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.exact import Exact, Identity
 from rfbench.sketches.family import ANY, Family
 from rfbench.sketches.fourier.directions import INDEPENDENT
-from rfbench.sketches.fourier.waves import ISOTROPIC, real_fourier
+from rfbench.sketches.fourier.waves import ISOTROPIC, phase_fourier, real_fourier
 from rfbench.sketches.projectors import PROJECTORS
 from rfbench.sketches.wrappers import WrappedMap, Wrapper
 
@@ -120,6 +120,7 @@ def compressed(
 
 BASES: dict[str, tuple[Callable[[Kernel], Sketch], tuple[str, ...], str, str]] = {
     "rff": (partial(real_fourier, INDEPENDENT), ISOTROPIC, "Monte Carlo", "d m + m D"),
+    "phase_rff": (partial(phase_fourier, INDEPENDENT), ISOTROPIC, "Monte Carlo", "d m + m D"),
     "identity": (lambda kernel: Identity(), ("linear",), "closed form", "d m"),
     "exact": (Exact, ISOTROPIC, "Monte Carlo", "d m + n m"),
 }

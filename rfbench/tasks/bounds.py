@@ -57,7 +57,7 @@ class Bounds(Task):
         if not sketch.random or not theorems_of(sketch, recipe.provisional(), np.eye(2)):
             return (
                 "no theorem speaks of this sketch; use sketch=rff, rademacher, tensorsketch, optical, compressive_rff, "
-                "orff_curl_free or another one with a closed-form variance"
+                "compressive_identity, orff_curl_free or another one with a closed-form variance"
             )
         return super().objection(sketch, recipe)
 
@@ -89,6 +89,8 @@ class Bounds(Task):
 
     def _sufficient(self, trial: Trial, exact: Exact) -> Iterator[Measure]:
         """The least powers of two whose measured probability is at most δ, for one pair and for all."""
+        if trial.sketch.count(exact.X.shape[1], self.most) != self.most:  # measurements are their own number
+            return
         found: dict[str, int] = {}
         D = 2
         while len(found) < 2 and self.most >= D:

@@ -15,6 +15,7 @@ from rfbench.checks import InputError
 from rfbench.cli import main
 from rfbench.datasets import load
 from rfbench.datasets.base import InMemory
+from rfbench.datasets.published.networks import Layer
 
 pytest.importorskip("rfbench_extract", reason="rfbench-extract is not installed: make test installs it")
 from rfbench_extract import features, pretrained, weights
@@ -80,7 +81,7 @@ def test_a_part_of_another_network_is_refused_and_kept(tmp_path):
         features.write_features(Stopping(3), InMemory(IMAGES), path)
     before = part.read_bytes()
     for other in (lambda images: network(images) * 1.1, lambda images: network(images)[:, :5]):
-        with pytest.raises(InputError, match="comes from another network or other images; delete it"):
+        with pytest.raises(InputError, match="comes from another network, dtype or other images; delete it"):
             features.write_features(other, InMemory(IMAGES), path)
     with pytest.raises(InputError, match="other images"):
         features.write_features(network, InMemory(IMAGES[:-1]), path)
@@ -89,7 +90,9 @@ def test_a_part_of_another_network_is_refused_and_kept(tmp_path):
 
 def test_the_command_from_images_to_a_dataset(data_dir, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RFBENCH_DATA", str(data_dir))
-    monkeypatch.setattr(features, "pretrained", lambda model, layer: lambda images: images[:, ::6] / np.float32(255))
+    monkeypatch.setattr(
+        features, "pretrained", lambda model, layer, dtype: lambda images: images[:, ::6] / np.float32(255)
+    )
     assert main(["data", "extract", "--model", "resnet34", "--out", str(tmp_path)]) == 0
     assert f"use it with rfbench dataset=cifar10_resnet34 data_dir={tmp_path}\n" in capsys.readouterr().out
     data = load({"name": "cifar10_resnet34"}, data_dir=str(tmp_path), download=False)
@@ -102,6 +105,7 @@ def test_the_command_from_images_to_a_dataset(data_dir, tmp_path, monkeypatch, c
 
 MISTAKES = {
     "data extract --model resnet43": "invalid choice: 'resnet43'",
+    "data extract --model resnet34 --dtype bfloat61": "invalid choice: 'bfloat61'",
     "data extract --model alexnet --layer pool3": "alexnet has no layer 'pool3'; did you mean 'pool2'?",
 }
 
@@ -116,7 +120,7 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
 def test_without_torch_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"pip install './plugins/rfbench-extract\[images\]'"):
-        features.write_dataset("resnet34", "final", tmp_path)
+        features.write_dataset("resnet34", "final", "float32", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -163,3 +167,22 @@ def test_convolutions_against_scipy():
     expected = layer(expected, arrays["Conv_1"], 1, 1)
     with torch.inference_mode():
         np.testing.assert_allclose(network(torch.from_numpy(x[None]))[0], expected, rtol=1e-10)
+
+
+def test_bfloat16_is_close_to_float32_and_no_closer_than_its_digits(monkeypatch):
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(2)
+    arrays = {
+        "Conv_0": {"kernel": rng.standard_normal((5, 5, 3, 8)).astype(np.float32), "bias": np.ones(8, np.float32)}
+    }
+
+    def loader(model):
+        return pretrained.convolutions([(1, 2), None], 2, arrays), pretrained.IMAGENET
+
+    monkeypatch.setitem(pretrained.LOADERS, "small", loader)
+    images = rng.integers(0, 256, (4, 32 * 32 * 3), dtype=np.uint8)
+    exact, coarse = (pretrained.pretrained("small", Layer("features", 32, 2048), dtype)(images)
+                     for dtype in ("float32", "bfloat16"))  # fmt: skip
+    assert coarse.dtype == np.float32
+    error = np.linalg.norm(coarse - exact) / np.linalg.norm(exact)
+    assert 2**-10 < error < 2**-7  # numbers of eight binary digits

@@ -10,7 +10,7 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import make_sketch
 from rfbench.sketches.compressive import Compressed
 from rfbench.sketches.fourier.directions import HAAR, INDEPENDENT
-from rfbench.sketches.fourier.waves import real_fourier
+from rfbench.sketches.fourier.waves import FAMILIES, real_fourier
 from rfbench.sketches.projectors import PROJECTORS
 
 KERNEL = make_kernel("gaussian", 3, length_scale=1.2)
@@ -113,18 +113,18 @@ def test_sparse_rows_keep_their_kernel_better(wine):
     assert relative[2] < 2 / m  # the limit of many columns
 
 
-def test_the_base_by_its_name_is_the_same_sketch(digits):
+@pytest.mark.parametrize("base", ["rff", "phase_rff"])
+def test_the_base_by_its_name_is_the_same_sketch(base, digits):
     rngs = (np.random.default_rng(7) for _ in range(2))
     one, other = (
         make_sketch(name, KERNEL, measurements=9, **options).sample(64, 32, rng)(digits.astype(np.float32))
-        for rng, name, options in zip(rngs, ("compressive_rff", "compressive"), ({}, {"base": "rff"}), strict=True)
+        for rng, name, options in zip(rngs, (f"compressive_{base}", "compressive"), ({}, {"base": base}), strict=True)
     )
     np.testing.assert_array_equal(one, other)
     rng = np.random.default_rng(7)
     W = HAAR.draw(64, np.full(9, np.sqrt(64 / 9)), rng, np.float32).W
-    np.testing.assert_allclose(
-        one, real_fourier(INDEPENDENT, KERNEL).sample(9, 32, rng)(digits.astype(np.float32) @ W), atol=1e-6
-    )
+    features = FAMILIES[base].make(KERNEL).sample(9, 32, rng)
+    np.testing.assert_allclose(one, features(digits.astype(np.float32) @ W), atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ def extract(words: list[str]) -> int:
     parser.add_argument("--model", choices=list(NETWORKS), required=True)
     parser.add_argument("--layer", default="final", help="as in dataset.layer (default: final)")
     parser.add_argument("--images", choices=["cifar10"], default="cifar10", help="the dataset of images")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="precision of the network")
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: the cache; read it with data_dir=DIR")
     options = parser.parse_args(words)
-    print(write_dataset(options.model, options.layer, options.out))
+    print(write_dataset(options.model, options.layer, options.dtype, options.out))
     return 0
 
 

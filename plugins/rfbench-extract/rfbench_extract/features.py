@@ -25,12 +25,12 @@ from rfbench_extract.pretrained import pretrained
 BATCH = 32  # images: VGG16 takes 1 GB for them.  Fixed, because the last bits of the features may depend on it.
 
 
-def write_dataset(model: str, layer: str, out: Path | None) -> str:
+def write_dataset(model: str, layer: str, dtype: str, out: Path | None) -> str:
     """Write the features of all CIFAR-10 images in a layer of a network; return how to use them."""
     name, wanted = DATASETS[model], layer_of(model, layer, "--layer")
     path = (out or cache_dir() / "files") / name / f"{layer}.npy"
     if not path.is_file():
-        network = pretrained(model, wanted)
+        network = pretrained(model, wanted, dtype)
         images = load({"name": "cifar10"}, data_dir=None, download=True)
         write_labels(images.y.read(0, images.y.shape[0]), ensure_dir(path.parent) / LABELS)
         write_features(network, images.X, path)
@@ -82,5 +82,5 @@ def rows_in(part: Path, start: bytes, first: Array) -> int:
     again = np.frombuffer(found[header:], np.float32).reshape(first.shape)
     # Not bit by bit: another number of threads may round differently.
     if found[:header] != start[:header] or not np.allclose(again, first, rtol=1e-3, atol=1e-3 * np.abs(first).max()):
-        raise InputError(f"{part} comes from another network or other images; delete it and rerun")
+        raise InputError(f"{part} comes from another network, dtype or other images; delete it and rerun")
     return (part.stat().st_size - header) // first[0].nbytes // BATCH * BATCH

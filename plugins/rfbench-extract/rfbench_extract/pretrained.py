@@ -37,8 +37,8 @@ class Reached(Exception):  # noqa: N818
         self.output = output
 
 
-def pretrained(model: str, layer: Layer) -> Callable[[Array], Array]:
-    """(n, 32 · 32 · 3) bytes → (n, columns)."""
+def pretrained(model: str, layer: Layer, dtype: str) -> Callable[[Array], Array]:
+    """(n, 32 · 32 · 3) bytes → (n, columns); `dtype` is that of the weights and of every layer's output."""
     try:
         import torch
 
@@ -54,7 +54,8 @@ def pretrained(model: str, layer: Layer) -> Callable[[Array], Array]:
     def stop(module: Any, inputs: Any, output: Any) -> None:
         raise Reached(output)
 
-    network.eval().get_submodule(layer.module).register_forward_hook(stop)
+    precision = getattr(torch, dtype)
+    network.eval().to(precision).get_submodule(layer.module).register_forward_hook(stop)
     shift, scale = (torch.tensor(numbers).reshape(1, 3, 1, 1) for numbers in (mean, deviation))
 
     def features(images: Array) -> Array:
@@ -63,9 +64,9 @@ def pretrained(model: str, layer: Layer) -> Callable[[Array], Array]:
             x = torch.nn.functional.interpolate(x, size=layer.side, mode=layer.enlarge).clamp(0, 1)
         try:
             with torch.inference_mode():
-                network((x - shift) / scale)
+                network(((x - shift) / scale).to(precision))
         except Reached as reached:
-            return np.asarray(reached.output.flatten(1))
+            return np.asarray(reached.output.flatten(1).float())
         raise AssertionError(f"{model} does not use its {layer.module}")
 
     return features

@@ -11,22 +11,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 METRICS = ("kid_std", "kid_seconds", "block_kid_std", "block_seconds")
+SUBSET = r"subset_rows=(\d+)"  # in the label of a task: a curve of Block-MMD, where the others have panels of their own
 
 
 def of_kid(summary: "pd.DataFrame") -> "pd.DataFrame":
     """Standard deviations and times of the estimates, where there are deviations."""
-    return summary[summary["metric"].isin(METRICS)] if (summary["metric"] == "kid_std").any() else summary[:0]
+    if not (summary["metric"] == "kid_std").any():
+        return summary[:0]
+    shown = summary[summary["metric"].isin(METRICS)]
+    subset = shown["task"].str.extract(SUBSET, expand=False).astype(float).fillna(0)
+    return shown.assign(subset=subset, task=shown["task"].str.replace(SUBSET, "subset_rows", regex=True))
 
 
 def deviations(ax: "Axes", part: "pd.DataFrame") -> None:
     """Standard deviation of one estimate against its seconds: a line over numbers of features for each sketch."""
-    points = wide(part, ["sketch", "features"], "metric")
+    points = wide(part, ["subset", "sketch", "features"], "metric")
     for sketch, curve in points.groupby("sketch", sort=False):
-        curve = curve.sort_values("features")
+        curve = curve.drop_duplicates("features").sort_values("features")
         ax.plot(curve["kid_seconds"], curve["kid_std"], **line_style(str(sketch)))
     if "block_kid_std" in points:
-        x, y = points[["block_seconds", "block_kid_std"]].mean()
-        ax.plot(x, y, color="black", linestyle=":", marker="*", markersize=7, label="Block-MMD")
+        blocks = points.groupby("subset")[["block_seconds", "block_kid_std"]].mean()
+        ax.plot(*blocks.T.to_numpy(), color="black", linestyle=":", marker="*", markersize=7, label="Block-MMD")
     in_decades(ax)
     ax.set_xlabel("seconds of one estimate")
     ax.set_ylabel("standard deviation of KID")

@@ -33,6 +33,7 @@ FAMILIES = {
     "srf": "#009E73",
     "srf_orthogonal": "#CC79A7",
     "compressive_rff": "#56B4E9",
+    "compressive_phase_rff": "#0072B2",
     "compressive_identity": "#882255",
     "compressive_exact": "#DDCC77",
     "favor": "#882255",

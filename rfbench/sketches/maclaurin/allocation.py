@@ -11,7 +11,7 @@ starts from one feature per degree, which here count towards the total).  p is t
 is not convex, the approximation of tensor_srht.py or tensor_sketch.py takes its place.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -55,12 +55,20 @@ def statistics(
     With the diagonal it is the mean over all entries of the kernel matrix.
     """
     X = X.astype(np.float64)
-    g, (a0, *a) = kernel.radial(X), kernel.coefficients(np.array([0, *terms]))
+    pairs = len(X) * (len(X) - (not diagonal)) / 2
+    return means(
+        kernel, terms, ((X[rows], X[columns], w) for rows, columns, w in upper_blocks(len(X), diagonal)), pairs
+    )
+
+
+def means(
+    kernel: DotProductKernel, terms: Mapping[int, Term], blocks: Iterable[tuple[Array, Array, Array]], pairs: float
+) -> tuple[list[Curve], Array]:
+    """Equation (2) over blocks of pairs with weights, the squares of which sum to `pairs`."""
+    a0, *a = kernel.coefficients(np.array([0, *terms]))
     VW, b = np.zeros((len(terms), 2)), np.zeros(len(terms))
-    for rows, columns in upper_blocks(len(X)):
-        A, B = X[rows], X[columns]
-        weights = counted_once(len(A), len(B), diagonal) if rows.start == columns.start else 1.0
-        gg = weights * np.outer(g[rows], g[columns])
+    for A, B, weights in blocks:
+        gg = weights * np.outer(kernel.radial(A), kernel.radial(B))
         s = inner(A, B)
         residual = weights * kernel.gram(A, B) - a0 * gg
         for i, (n, term) in enumerate(terms.items()):
@@ -69,14 +77,16 @@ def statistics(
             VW[i] += sums[0], sums[-1]
             residual -= a[i] * gg * s**n
             b[i] += np.vdot(residual, residual)
-    pairs = len(X) * (len(X) - (not diagonal)) / 2
     curves = [Curve(V, W, term) for (V, W), term in zip(VW / pairs, terms.values(), strict=True)]
     return curves, b / pairs
 
 
-def upper_blocks(n: int) -> Iterator[tuple[slice, slice]]:
-    """Blocks of an n × n matrix that cover its upper triangle; memory does not grow with n."""
-    return ((rows, columns) for rows in spans(n, ROWS) for columns in spans(n, COLUMNS, rows.start))
+def upper_blocks(n: int, diagonal: bool) -> Iterator[tuple[slice, slice, Array]]:
+    """Blocks of an n × n matrix that cover its upper triangle, with weights; memory does not grow with n."""
+    for rows in spans(n, ROWS):
+        for columns in spans(n, COLUMNS, rows.start):
+            counted = counted_once(rows.stop - rows.start, columns.stop - columns.start, diagonal)
+            yield rows, columns, counted if rows.start == columns.start else np.ones(1)
 
 
 def counted_once(n: int, m: int, diagonal: bool) -> Array:

@@ -1,4 +1,6 @@
-"""Optimized Maclaurin features: Dₙ from training rows as in allocation.py, wₙ = aₙ  [Wacker 2022, 5.3].  By Eq. 5.13
+"""Optimized Maclaurin features: Dₙ from training rows as in allocation.py or one_pass.py, wₙ = aₙ  [Wacker 2022, 5.3].
+
+By Eq. 5.13
 
 Var = g² g² Σ aₙ² Var ⟨Φₙ(x), Φₙ(y)⟩                                                                          (1)
 """
@@ -14,9 +16,11 @@ from rfbench.seeds import rng_for
 from rfbench.sketches.base import ClosedForm, Sketch
 from rfbench.sketches.family import Family
 from rfbench.sketches.maclaurin.allocation import allocate, statistics
+from rfbench.sketches.maclaurin.one_pass import from_scale
 from rfbench.sketches.maclaurin.series import KERNELS, MOST_DEGREE, MaclaurinSketch, Part, term
 
 ROWS = 500  # enough according to Wacker 2022, 5.3.2
+PAIRS, ONE_PASS = "pairs", "one_pass"
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,16 @@ class OptimizedMaclaurin(MaclaurinSketch):
     p_max: int = 10
     rows: int = ROWS
     diagonal: bool = False  # whether errors of k(x, x) count, as in the Frobenius norm of a matrix of so many rows
+    allocation: str = PAIRS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(1 <= self.p_min <= self.p_max, "sketch.p_min", f"from 1 to sketch.p_max={self.p_max}", self.p_min)
         require(self.p_max <= MOST_DEGREE, "sketch.p_max", f"from 1 to {MOST_DEGREE}", self.p_max)
         require(self.rows > 1, "sketch.rows", "at least 2", self.rows)
+        require(self.allocation in (PAIRS, ONE_PASS), "sketch.allocation", f"{PAIRS} or {ONE_PASS}", self.allocation)
+        pairs = self.allocation == PAIRS or not self.diagonal
+        require(pairs, "sketch.allocation", f"{PAIRS} for sketch.diagonal=true", self.allocation)
 
     @property
     def shortest(self) -> int:
@@ -57,7 +65,10 @@ class OptimizedMaclaurin(MaclaurinSketch):
         terms = {n: term(self.base, n, X.shape[1]) for n in self.degrees(self.p_max)}
         # Datasets are often sorted, so their first rows are not a random sample.
         some = rng_for(0, "optimized_maclaurin").permutation(len(X))[: self.rows]
-        curves, biases = statistics(self.kernel, terms, X[some], self.diagonal)
+        if self.allocation == PAIRS:
+            curves, biases = statistics(self.kernel, terms, X[some], self.diagonal)
+        else:
+            curves, biases = from_scale(self.kernel, terms, X[some])
         counts = dict(zip(terms, allocate(curves, biases, D - self.constant, self.least), strict=False))
         allocation = (self.constant, *(counts.get(n, 0) for n in range(1, max(counts) + 1)))
         return AllocatedMaclaurin(self.kernel, self.base, allocation, self.rows)

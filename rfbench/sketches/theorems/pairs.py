@@ -19,9 +19,15 @@ deviation from the mean are at most twice that, so Bernstein's inequality for su
 
     P ≤ 2 exp(−D t² / 2(4s² + s t))                                                                           (4)
 
-For m > 1 the paper's Eq. 31, Wacker 2022, Theorem 6.2.3, is not true for any constant: Eq. 26 bounds the probability
-that D terms add up to S by D times that of one term above S, where it should be S/D.  One standard deviation, which
-is exceeded with a probability of about 1/6 at every D, has a bound that tends to zero.  Chebyshev's inequality holds.
+For m > 1 the paper's Eq. 31, Wacker 2022, Theorem 6.2.3, P ≤ D exp(−c (D t)^{1/m}), is not true for any constant:
+Eq. 26 bounds the probability that D terms add up to S by D times that of one term above S, where it should be S/D.
+One standard deviation, which is exceeded with a probability of about 1/6 at every D, has a bound that tends to zero.
+
+wacker_6_2_3 is what its idea proves, for every m.  Either one of the D terms exceeds wᵐsᵐ, which has the probability
+2D exp(−w), because |⟨u, x⟩|² is exponential; or all are below, and Bernstein's inequality holds for the terms cut off
+there, whose mean is not above k.  Errors from below are those of terms in [0, ∞), with V the variance of one term:
+
+    P ≤ min_w 2D exp(−w) + exp(−D t² / 2(V + t((ws)ᵐ − k)₊/3)) + exp(−D t² / 2(V + t k/3))                    (5)
 
 chebyshev: Var/t² with the closed-form variance, for every sketch that has one [Wacker 2022, Remark 3.5.5].
 """
@@ -38,6 +44,8 @@ from rfbench.sketches.products.product import ProductSketch
 from rfbench.sketches.products.tensor_sketch import TensorSketch
 from rfbench.sketches.theorems.record import Theorem, exponential
 from rfbench.sketches.wrappers import Affine, ComplexToReal
+
+CUTS = np.linspace(1, 100, 199)[:, None]  # w of equation (5)
 
 
 def of_pairs(sketch: Sketch, kernel: Kernel, X: Array) -> Iterator[Theorem]:
@@ -65,9 +73,19 @@ def of_pairs(sketch: Sketch, kernel: Kernel, X: Array) -> Iterator[Theorem]:
         printed = V * (M / N) ** 2
         yield Theorem("wacker_3_4_1", False, lambda e, D: bernstein(e * size, D // share, printed, 2 * M))
         yield Theorem("bernstein", False, lambda e, D: bernstein(e * size, D // share, V, 2 * M))
-    elif isinstance(sketch, OpticalSketch) and sketch.kernel.exponent == 1:
-        s = lengths[i] * lengths[j]
-        yield Theorem("ohana_c", False, lambda e, D: bernstein(e * size, D, 4 * s**2, 3 * s))
+    elif isinstance(sketch, OpticalSketch):
+        s, m, k = lengths[i] * lengths[j], sketch.kernel.exponent, sketch.kernel.gram(rows, rows)[i, j]
+        V = sketch.closed_form.variance(rows, rows, 1)[i, j]
+        if m == 1:
+            yield Theorem("ohana_c", False, lambda e, D: bernstein(e * size, D, 4 * s**2, 3 * s))
+        yield Theorem("wacker_6_2_3", False, lambda e, D: cut_off(e * size, D, V, k, (CUTS * s) ** m))
+
+
+def cut_off(t: Array, D: int, variance: Array, k: Array, most: Array) -> Array:
+    """Equation (5), the least over the rows of `most`, which belong to CUTS."""
+    above = bernstein(t, D, variance, np.maximum(most - k, 0)) / 2
+    found: Array = np.min(2 * D * exponential(-CUTS) + above, axis=0) + bernstein(t, D, variance, k) / 2
+    return found
 
 
 def bernstein(t: Array, D: int, variance: Array, range_: Array) -> Array:

@@ -21,9 +21,15 @@ a function of the distance, R = 2 max ‖x‖ and η = ε/2RL:
 The paper has k for z, but differences of sparse rows have 2k entries.  The second term does not depend on n: unless m
 is in the thousands, no number of features is enough.
 
+chang_3 [Theorem 3, Eq. 6], the measurements themselves as features of ⟨x, y⟩, by polarisation of rows of length 1:
+
+    P(sup |⟨Px, Py⟩ − ⟨x, y⟩| ≥ ε ‖x‖‖y‖) ≤ 2 (12/ε)ᶻ (ed/z)ᶻ exp(−(ε²/16 − ε³/48) m),       ε ≤ 1, m ≤ d   (4)
+
+It holds as printed for x itself, with k for z: the net of its reference bounds |‖Px‖² − ‖x‖²| by (ε/2)/(1 − ε/2) ≤ ε.
+
 brault_3_1 [Brault et al. 2016, Theorem 3.1], fields of p = d outputs:
 
-    P(sup ‖K̂ − K‖ ≥ ε) ≤ C (σ l/ε)^{2d/(d + 2)} exp(−n ε²/8(d + 2)(b + εu/6))        if εu ≤ 4(e − 1)b      (4)
+    P(sup ‖K̂ − K‖ ≥ ε) ≤ C (σ l/ε)^{2d/(d + 2)} exp(−n ε²/8(d + 2)(b + εu/6))        if εu ≤ 4(e − 1)b      (5)
                           C (σ l/ε)^{2d/(d + 2)} exp(−n ε/(d + 2)(e − 1)u)            otherwise
 
 with C = d ((d/2)^{−d/(d+2)} + (d/2)^{2/(d+2)}) 2^{(6d+2)/(d+2)}, u = 2m log(2^{3/2} m²/b), m = 4(‖A‖_ψ + ‖K(0)‖),
@@ -42,10 +48,13 @@ from rfbench.kernels.base import Kernel
 from rfbench.kernels.exponential import Gaussian
 from rfbench.sketches.base import Sketch
 from rfbench.sketches.compressive import Compressed
+from rfbench.sketches.exact import Identity
 from rfbench.sketches.fourier.directions import INDEPENDENT
 from rfbench.sketches.fourier.operator_valued import DecomposableFourier, FieldFourier
 from rfbench.sketches.fourier.waves import Fourier, RealFourier
 from rfbench.sketches.theorems.record import Theorem, exponential
+
+CONCENTRATED = ("orthogonal", "gaussian", "rademacher")  # projectors for which the theorems of measurements hold
 
 Tail = Callable[[float, int], Array]
 
@@ -64,6 +73,8 @@ def uniform(sketch: Sketch, kernel: Kernel, X: Array) -> Iterator[Theorem]:
             size = sqrt(d / kernel.l2) * diameter
             yield Theorem("rahimi_recht", True, lambda e, D: rahimi_recht(e, D // share, d, size))
             yield Theorem("chang_1", True, lambda e, D: sparse(e, D // share, d, z, size))
+    elif isinstance(sketch, Compressed) and isinstance(inner, Identity) and sketch.projector in CONCENTRATED:
+        yield Theorem("chang_3", True, lambda e, D: distances(min(e, 1), min(D, d), d, z))
     elif isinstance(sketch, DecomposableFourier):
         size = sqrt(d / sketch.kernel.gaussian.l2) * diameter
         yield Theorem("brault_a_1_1", True, lambda e, D: rahimi_recht(e, D // 2, d, size))
@@ -90,14 +101,18 @@ def measured(sketch: Compressed, l2: float, X: Array, z: int) -> Tail:
     def tail(e: float, D: int) -> Array:
         m, eta = sketch.length(d), min(e / (2 * R * L), 1)
         first = log(2**10 * d / m) + 2 * log(sqrt(m / l2) * R / e) - D // 2 * e**2 / (16 * (m + 2))
-        second = log(2) + z * log(12 / eta) + z * (1 + log(d / z)) - (eta**2 / 16 - eta**3 / 48) * m
-        return exponential(first) + exponential(second)
+        return exponential(first) + distances(eta, m, d, z)
 
     return tail
 
 
+def distances(e: float, m: int, d: int, z: int) -> Array:
+    """Equation (4)."""
+    return exponential(log(2) + z * log(12 / e) + z * (1 + log(d / z)) - (e**2 / 16 - e**3 / 48) * m)
+
+
 def fields(sketch: FieldFourier, d: int, diameter: float) -> Tail:
-    """Equation (4), relative to ‖K(0)‖."""
+    """Equation (5), relative to ‖K(0)‖."""
     c, l2 = sketch.kernel.curl_free_part, sketch.kernel.gaussian.l2
     K0, most = ((1 - c) * (d - 1) + c) / l2, max(c, 1 - c)
     Omega = np.random.default_rng(0).standard_normal((2, d)) / sqrt(l2)

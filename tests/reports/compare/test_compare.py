@@ -53,7 +53,7 @@ def test_printed_tables_are_complete():
 def test_accuracies_of_chang_et_al_grow_with_the_measurements():
     """A number typed into the wrong column would show."""
     for source in ("C Fig. 2(b)", "C Fig. 5(b)"):
-        rows = [c for c in printed() if c.source == source and c.sketch.startswith("compressive_rff")]
+        rows = [c for c in printed() if c.source == source and c.sketch.startswith("compressive_phase_rff")]
         for features in {c.features for c in rows}:
             means = [c.mean for c in rows if c.features == features]
             assert np.all(np.diff(means) > -0.002), (source, features)

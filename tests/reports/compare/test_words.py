@@ -57,7 +57,8 @@ def test_labels_of_all_published_cells_are_those_of_their_commands(data_dir):
 
 
 def test_words_of_labels():
-    cell = next(cell for cell in printed() if cell.sketch == "compressive_rff(measurements=50)")
-    assert words(cell)[3:] == (
-        "sketch=compressive_rff", "sketch.measurements=50", "kernel=gaussian", "kernel.length_scale=10",
+    cell = next(cell for cell in printed() if cell.sketch == "compressive_phase_rff(measurements=50)")
+    assert words(cell) == (
+        "task=svm", "task.multiclass=crammer_singer", "dataset=mnist", "dataset.prepare=[]",
+        "sketch=compressive_phase_rff", "sketch.measurements=50", "kernel=gaussian", "kernel.length_scale=10",
     )  # fmt: skip

@@ -52,6 +52,19 @@ def test_the_deviation_of_a_distance_is_drawn_against_its_time():
     np.testing.assert_allclose(lines(ax)["Block-MMD"], [(3, 7)])
 
 
+def test_sizes_of_block_mmd_are_one_line_and_other_options_other_panels():
+    rows = [
+        {"task": task.format(size), "features": 8, "metric": metric, "value": value}
+        for task in ("kid(subset_rows={})", "kid(exact_degree=0, subset_rows={})")
+        for size in (1000, 100)
+        for metric, value in {"kid_std": 5, "kid_seconds": 2, "block_kid_std": 1 / size, "block_seconds": size}.items()
+    ]
+    for ax in axes(metrics(rows)).values():
+        np.testing.assert_allclose(lines(ax)["rff"], [(2, 5)])
+        np.testing.assert_allclose(lines(ax)["Block-MMD"], [(100, 1 / 100), (1000, 1 / 1000)])
+    assert len(axes(metrics(rows))) == 2
+
+
 def test_projections_are_times_and_energies_with_bars_of_one_standard_deviation():
     rows = [
         {"task": "projection", "sketch": device, "features": D, "metric": metric, "seed": k, "value": scale * D + k}
