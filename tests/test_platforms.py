@@ -11,7 +11,13 @@ from support import ROOT
 from rfbench.linalg import spill
 from rfbench.memory import available_bytes, peak_bytes, physical_bytes
 
-WITHOUT = (
+# psutil itself imports resource where there is one.
+WITHOUT = """
+import psutil, sys
+sys.modules.update(fcntl=None, resource=None)
+from rfbench.cli import main
+sys.exit(main())
+"""
     "import psutil, sys; sys.modules.update(fcntl=None, resource=None); from rfbench.cli import main; sys.exit(main())"
 )
 
