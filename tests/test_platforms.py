@@ -18,8 +18,6 @@ sys.modules.update(fcntl=None, resource=None)
 from rfbench.cli import main
 sys.exit(main())
 """
-    "import psutil, sys; sys.modules.update(fcntl=None, resource=None); from rfbench.cli import main; sys.exit(main())"
-)
 
 
 @pytest.mark.medium
