@@ -68,7 +68,10 @@ class Trial:
         return Draw.of(self.sketch, self.name, self.d, self.D, self.seed, k, self.dtype)
 
     def draw(self, k: int) -> FeatureMap:
-        return self.plan(k)()
+        features = self.plan(k)()
+        if k == 0:
+            self.learn(features.facts)
+        return features
 
     def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
         """Measure the energy of a device, by default of the one that makes the features."""
