@@ -68,10 +68,13 @@ class Trial:
         return Draw.of(self.sketch, self.name, self.d, self.D, self.seed, k, self.dtype)
 
     def draw(self, k: int) -> FeatureMap:
-        features = self.plan(k)()
-        if k == 0:
-            self.learn(features.facts)
-        return features
+        return self.plan(k)()
+
+    def drawn(self) -> Draw:
+        """The first draw, already made, so that no clock counts what it takes."""
+        plan = self.plan(0)
+        self.learn(plan.features.facts)
+        return plan
 
     def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
         """Measure the energy of a device, by default of the one that makes the features."""

@@ -45,7 +45,7 @@ class KernelError(Task):
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
         X, K, norm = reference
         p = len(K) // len(X)
-        features = trial.draw(0)
+        features = trial.drawn().features
         error, imaginary, seconds = deviation(features, X, K, trial.engine)
         squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
         yield Measure("rel_frobenius", np.sqrt(squared) / scale)

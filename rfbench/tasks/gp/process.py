@@ -71,8 +71,8 @@ class GaussianProcess(Task):
         """The measures of all test rows."""
 
     def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
-        draw, train, engine = trial.plan(0), trial.split.train, trial.engine
-        features, groups = draw.features, self.groups(train, reference.shift)  # drawn before the clock starts
+        draw, train, engine = trial.drawn(), trial.split.train, trial.engine
+        features, groups = draw.features, self.groups(train, reference.shift)
         start = perf_counter()
         statistics = collect(draw, groups, engine)
         posterior = statistics.posterior(reference.model, engine)

@@ -64,7 +64,7 @@ class SVM(Task):
             raise InputError(f"task=svm needs at least two classes; all {len(train)} training rows have the same one")
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
-        features, engine = trial.draw(0), trial.engine
+        features, engine = trial.drawn().features, trial.engine
         refuse_unsuited(features, len(trial.split.train))
         Phi, y, seconds = feature_matrix(features, trial.split.train, engine)
         start = perf_counter()
