@@ -17,7 +17,7 @@ def uniform(_: object, X: Array, m: int, rng: np.random.Generator) -> Array:
 
 def k_means(_: object, X: Array, m: int, rng: np.random.Generator) -> Array:
     """Lloyd's algorithm from random rows; a centroid without rows stays."""
-    Z = uniform(_, X, m, rng)
+    Z = uniform(None, X, m, rng)
     with bar(ROUNDS, "k-means", "round") as shown:
         for _ in range(ROUNDS):
             sums, counts, half = np.zeros(Z.shape), np.zeros(len(Z)), (squared_norms(Z) / 2).astype(X.dtype)

@@ -30,7 +30,8 @@ from rfbench.sketches.family import ANY, Family
 from rfbench.sketches.nystrom.leverage import by_leverage
 from rfbench.sketches.nystrom.pivots import diagonal_of, largest_pivots, random_pivots
 
-CUT = {4: 1e-6, 8: 1e-12}  # by the bytes of a number
+CUT = {4: 1e-8, 8: 1e-12}  # by the bytes of a number: what rounding adds to ‖Φ(x)‖² is about k(x, x) ε²/CUT
+FEWEST = 1000  # training rows that every task gives to a sketch, where there are so many
 TRACED = 1000  # rows at most of the residual trace in run.json
 
 
@@ -49,7 +50,7 @@ class Nystrom(Sketch):
         if self.landmarks not in LANDMARKS:
             raise InputError(f"no sketch.landmarks '{self.landmarks}'; {did_you_mean(self.landmarks, LANDMARKS)}")
         require(self.block >= 1, "sketch.block", "at least 1 (one pivot at a time)", self.block)
-        require(self.sample_rows >= 1, "sketch.sample_rows", "at least 1", self.sample_rows)
+        require(self.sample_rows >= FEWEST, "sketch.sample_rows", f"at least {FEWEST}", self.sample_rows)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         raise InputError("nystrom needs training rows first: call adapt")

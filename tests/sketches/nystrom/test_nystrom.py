@@ -143,6 +143,8 @@ def test_wrong_options_are_refused_in_words():
         make_sketch("nystrom", CUBIC, landmarks="kmeans")
     with pytest.raises(InputError, match=r"sketch.block must be at least 1"):
         make_sketch("nystrom", CUBIC, block=0)
+    with pytest.raises(InputError, match=r"sketch.sample_rows must be at least 1000"):
+        make_sketch("nystrom", CUBIC, sample_rows=999)
     with pytest.raises(InputError, match="one output, and kernel 'curl_free' has several"):
         make_sketch("nystrom", make_kernel("curl_free", 1))
     with pytest.raises(InputError, match="neither compressive nor nystrom"):
