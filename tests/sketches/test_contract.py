@@ -77,7 +77,7 @@ def test_another_seed_another_draw(name, digits):
     assert not np.allclose(draw(name, 64, 5)(digits), draw(name, 64, 6)(digits))
 
 
-@pytest.mark.parametrize("name", zoo.RANDOM)
+@pytest.mark.parametrize("name", [*zoo.RANDOM, "nystrom"])
 def test_independent_draws_of_one_generator_differ(name, digits):
     rng, sketch = np.random.default_rng(0), zoo.sketch_of(name).adapt(digits, D)
     assert not np.allclose(sketch.sample(64, D, rng)(digits), sketch.sample(64, D, rng)(digits))

@@ -7,12 +7,12 @@ R_ii / tr R, RPCholesky [Chen et al. 2025], or the row of the largest R_ii.  k r
 
 [ibid.], K_r the best matrix of rank r.
 
-One pivot at a time reads all of F for every pivot.  Blocks read it once for many, and take the same pivots:
+One pivot at a time reads all of F for every pivot.  Blocks read it once for many:
 
 - Random pivots [Epperly et al. 2024]: draw a block of proposals by the R_ii of before the block, and accept
   proposal i in its turn with the probability R_ii now over R_ii then.  The accepted ones have the law of single pivots.
 - Largest pivots: take the rows of the largest R_ii as candidates.  R_ii only falls, so the largest of the candidates
-  is the largest of all as long as it exceeds what the other rows had before the block.
+  is the largest of all as long as it exceeds what the other rows had before the block: the same pivots as one by one.
 
 F takes 8 n k bytes, the rows in double precision 8 n d more.
 """

@@ -7,9 +7,10 @@ in the span of ψ(Z), where ⟨ψ(x), ψ(y)⟩ = k(x, y).  So the estimate has a
 rows, k̂(x, x) ≤ k(x, x), and k̂ = k if x or y is a landmark.  tr (K − K̂), the residual trace, is the squared distance of
 all ψ(x) from the span; no term of it is negative.
 
-K_ZZ = U Λ Uᵀ in double precision; Φ has the coordinates Λ^(−1/2) Uᵀ k(Z, x), a rotation of (1), without jitter.
-Eigenvalues up to CUT of the largest are noise of the precision and are left out; their columns of Φ are zero, like
-those of landmarks that are missing because the training rows are fewer, or span no more.
+With K_ZZ = U Λ Uᵀ, Φ has the coordinates Λ^(−1/2) Uᵀ k(Z, x), a rotation of (1), without jitter.  Division by small
+eigenvalues magnifies rounding, so all is computed in double precision, whatever the type of Φ.  Eigenvalues up to CUT
+of the largest are left out; their columns of Φ are zero, like those of landmarks that are missing because the training
+rows are fewer, or span no more.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from rfbench.sketches.family import ANY, Family
 from rfbench.sketches.nystrom.leverage import by_leverage
 from rfbench.sketches.nystrom.pivots import diagonal_of, largest_pivots, random_pivots
 
-CUT = {4: 1e-8, 8: 1e-12}  # by the bytes of a number: what rounding adds to ‖Φ(x)‖² is about k(x, x) ε²/CUT
+CUT = 1e-12  # of the largest eigenvalue
 FEWEST = 1000  # training rows that every task gives to a sketch, where there are so many
 TRACED = 1000  # rows at most of the residual trace in run.json
 
@@ -97,13 +98,13 @@ class NystromMap(FeatureMap):
         self.of, self.Z = kernel, Z.astype(np.float64)
         self.d, self.D, self.dtype = Z.shape[1], D, np.dtype(dtype)
         values, U = eigh(kernel.gram(self.Z, self.Z))
-        kept = np.flatnonzero(values > CUT[self.dtype.itemsize] * values[-1])[::-1]
-        self.W = (U[:, kept] / np.sqrt(values[kept])).astype(self.dtype)
+        kept = np.flatnonzero(values > CUT * values[-1])[::-1]
+        self.W = U[:, kept] / np.sqrt(values[kept])
 
     def write(self, X: Array, out: Array) -> None:
         rank = self.W.shape[1]
-        k = self.of.gram(X, self.Z).astype(self.dtype, copy=False)
-        out[:, :rank] = np.matmul(k, self.W, out=scratch("nystrom", (len(X), rank), self.dtype))
+        buffer = scratch("nystrom", (len(X), rank), np.float64)
+        out[:, :rank] = np.matmul(self.of.gram(X, self.Z), self.W, out=buffer)
         out[:, rank:] = 0
 
 
