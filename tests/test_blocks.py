@@ -76,13 +76,13 @@ def features(name, workers, block_rows, X):
         return engine.transform(drawn, X, drawn.empty(len(X)))
 
 
-@pytest.mark.parametrize("name", zoo.RANDOM)
+@pytest.mark.parametrize("name", [*zoo.RANDOM, "nystrom"])
 def test_workers_do_not_change_a_bit(name, digits):
     X = digits.astype(np.float32)
     np.testing.assert_array_equal(features(name, 1, 64, X), features(name, 4, 64, X))
 
 
-@pytest.mark.parametrize("name", zoo.RANDOM)
+@pytest.mark.parametrize("name", [*zoo.RANDOM, "nystrom"])
 def test_block_size_changes_rounding_only(name, digits):
     X = digits.astype(np.float32)
     np.testing.assert_allclose(features(name, 2, 7, X), features(name, 2, 256, X), atol=1e-5)

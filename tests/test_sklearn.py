@@ -179,6 +179,7 @@ def test_the_expectation_is_the_kernel_of_scikit_learn(transformer, kernel, wine
 CASES = {  # sketch → the transformer that does the same as its defaults on the command line
     "ctr_tensorsrht": PolynomialSketch(),
     "anchored": PolynomialSketch("anchored"),
+    "nystrom": PolynomialSketch("nystrom"),
     "optimized_maclaurin": MaclaurinSketch(kernel="polynomial"),
     "complex_rademacher": PolynomialSketch("complex_rademacher"),
     "compressive": CompressiveSketch(),

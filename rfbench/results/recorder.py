@@ -26,7 +26,7 @@ class Recorder:
 
     def learn(self, what: str, facts: Mapping[str, Any]) -> None:
         if facts:
-            self.learned[what] = dict(facts)
+            self.learned.setdefault(what, {}).update(facts)
 
     def show(self, key: PictureKey, seed: int, picture: Array) -> None:
         if self.pictured_seed in (None, seed):

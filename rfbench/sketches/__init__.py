@@ -17,6 +17,7 @@ from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
 from rfbench.sketches.maclaurin import random as random_maclaurin
 from rfbench.sketches.maclaurin.remainder import better_apart, by_degrees, known_part
 from rfbench.sketches.maclaurin.tangent import Tangent
+from rfbench.sketches.nystrom import sketch as nystrom_sketch
 from rfbench.sketches.optical import ideal, interference
 from rfbench.sketches.optical import polynomial as optical_polynomial
 from rfbench.sketches.optical.device import on_device
@@ -55,7 +56,7 @@ MODULES = (
     *(waves, spherical, compressive, favor, operator_valued),
     *(random_maclaurin, optimized_maclaurin, localized_maclaurin),
     *(ideal, optical_polynomial, interference, exact),
-    anchored,
+    *(anchored, nystrom_sketch),
 )
 SKETCHES: dict[str, Family] = {name: family for module in MODULES for name, family in module.FAMILIES.items()}
 

@@ -42,6 +42,7 @@ class FeatureMap(ABC):
     recentred: bool = False  # True: `around` makes the map for each row to predict, for a localized sketch
     coupling: Coupling | None = None  # of the outputs, for an operator-valued sketch
     counts: Mapping[int, int] = MappingProxyType({})  # features of each degree, for a Maclaurin sketch
+    facts: Mapping[str, Any] = MappingProxyType({})  # what this draw learned from training rows, for run.json
 
     @abstractmethod
     def write(self, X: Array, out: Array) -> None:
@@ -221,7 +222,7 @@ class Sketch(ABC):
 
     @property
     def truncation(self) -> str | None:
-        """Why the estimate may lack degrees of the kernel's series, and the way out, or None."""
+        """Why the estimate may lack a part of the kernel, such as degrees of its series, and the way out, or None."""
         return None
 
     @property

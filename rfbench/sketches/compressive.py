@@ -29,6 +29,7 @@ from rfbench.sketches.exact import Exact, Identity
 from rfbench.sketches.family import ANY, Family
 from rfbench.sketches.fourier.directions import INDEPENDENT
 from rfbench.sketches.fourier.waves import ISOTROPIC, phase_fourier, real_fourier
+from rfbench.sketches.nystrom.sketch import Nystrom
 from rfbench.sketches.projectors import PROJECTORS
 from rfbench.sketches.wrappers import WrappedMap, Wrapper
 
@@ -142,8 +143,9 @@ def over_any(make_sketch: Callable[[str, Kernel], Sketch]) -> Family:
         if kernel.matrix_valued:
             raise InputError(f"sketch=compressive is for one output, and kernel '{kernel.name}' has several")
         sketch = make_sketch(base, kernel)
-        alone = not sketch.localized and not isinstance(sketch, Compressed)
-        require(alone, "sketch.base", "a sketch of single rows that is not compressive itself", base)
+        # Landmarks would be measured by another projector than the rows.
+        alone = not sketch.localized and not isinstance(sketch, Compressed | Nystrom)
+        require(alone, "sketch.base", "a sketch of single rows that is neither compressive nor nystrom", base)
         return Compressed(sketch, measurements, projector)
 
     return Family(make, ANY, "Monte Carlo", "d m + that of its base with m columns")

@@ -70,6 +70,7 @@ class WrappedMap(FeatureMap):
     def __init__(self, base: FeatureMap) -> None:
         self.base = base
         self.d, self.D, self.dtype, self.order = base.d, base.D, base.dtype, base.order
+        self.facts = dict(base.facts)
 
     @property
     def chunk(self) -> int:

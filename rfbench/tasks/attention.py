@@ -90,7 +90,7 @@ class Attention(Task):
         return Reference(Q, K, V, Z, perf_counter() - start)
 
     def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
-        ref, features, engine = reference, trial.draw(0), trial.engine
+        ref, features, engine = reference, trial.drawn().features, trial.engine
         start = perf_counter()
         Z, denominators = linear_attention(features, ref.Q, ref.K, ref.V, engine)
         seconds = perf_counter() - start

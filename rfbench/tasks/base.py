@@ -82,6 +82,12 @@ class Trial:
     def draw(self, k: int) -> FeatureMap:
         return self.plan(k)()
 
+    def drawn(self) -> Draw:
+        """The first draw, already made, so that no clock counts what it takes."""
+        plan = self.plan(0)
+        self.learn(plan.features.facts)
+        return plan
+
     def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
         """Measure the energy of a device, by default of the one that makes the features."""
         device = device or self.device

@@ -50,7 +50,8 @@ class KernelError(Task):
     def measure(self, trial: Trial, reference: tuple[Array, Array, float]) -> Iterator[Measure]:
         X, K, norm = reference
         p = len(K) // len(X)
-        error, imaginary, seconds = deviation(trial.draw(0), X, K, trial.engine)
+        features = trial.drawn().features
+        error, imaginary, seconds = deviation(features, X, K, trial.engine)
         squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
         yield Measure("rel_frobenius", np.sqrt(squared) / scale)
         if imaginary is not None:
@@ -62,6 +63,8 @@ class KernelError(Task):
             blocks = error.reshape(len(X), p, len(X), p).swapaxes(1, 2)
             yield Measure("max_block_norm", float(max(np.linalg.norm(row, 2, axis=(1, 2)).max() for row in blocks)))
         yield Measure("transform_seconds", seconds, "s")
+        if fit := {**trial.sketch.facts(), **features.facts}.get("fit_seconds"):
+            yield Measure("fit_seconds", fit, "s")
 
 
 def exact_matrix(kernel: Kernel, X: Array, engine: Engine) -> Array:

@@ -86,7 +86,7 @@ class Profile(Task):
             found = trial.D * np.diag(form.variance(X, Y, trial.D))
             yield Measure("largest_variance", float(found.max()), message="of one feature")
         else:
-            features = trial.draw(0)
+            features = trial.drawn().features
             dtype = real_type(features.dtype)
             found = features.paired(*(features(rows.astype(dtype)) for rows in (X, Y))).real.ravel()
             yield Measure("max_abs_error", float(np.abs(found - curves["kernel"]).max()))

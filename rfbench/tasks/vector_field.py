@@ -137,9 +137,8 @@ class VectorField(Task):
         return ExactField(fit, measures)
 
     def measure(self, trial: Trial, reference: ExactField) -> Iterator[Measure]:
-        fit, draw, rng = reference.fit, trial.plan(0), rng_for(trial.seed, "vector_field", "sgd")
-        features = draw.features  # drawn before the clock starts
-        without = not features.explicit
+        fit, draw, rng = reference.fit, trial.drawn(), rng_for(trial.seed, "vector_field", "sgd")
+        without = not draw.features.explicit
         found, f = errors(
             lambda: fit.exact(trial.kernel) if without else fit.features(draw, rng), trial.split.test, fit
         )

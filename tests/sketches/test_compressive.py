@@ -175,7 +175,7 @@ def test_what_cannot_be_compressed_is_refused_in_words():
         make_sketch("compressive_rff", KERNEL, projector="fourier")
     for base in ("localized_maclaurin", "compressive", "compressive_rff"):
         kernel = make_kernel("polynomial", 3) if base == "compressive" else KERNEL
-        with pytest.raises(InputError, match="a sketch of single rows that is not compressive itself"):
+        with pytest.raises(InputError, match="a sketch of single rows that is neither compressive nor nystrom"):
             make_sketch("compressive", kernel, base=base)
     with pytest.raises(InputError, match="did you mean 'rff'"):
         make_sketch("compressive", KERNEL, base="rfff")

@@ -41,6 +41,7 @@ CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free",
 CASES |= {"orff_decomposable": Case("decomposable", {"coupling": [[2, 1], [1, 2]]})}
 RANDOM = tuple(CASES)
 CASES |= {"localized_maclaurin": Case("gaussian")}  # random, but its features depend on the other row of a pair
+CASES |= {"nystrom": Case("polynomial")}  # random, but all rows are landmarks where D is larger
 CASES |= {"compressive_identity": Case("linear"), "compressive_exact": Case("gaussian")}  # of any number of features
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 

@@ -11,35 +11,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
-from rfbench.arrays import Array, squared_norms
-from rfbench.blocks import spans
+from rfbench.arrays import Array
 from rfbench.sketches.anchored.split import Split
+from rfbench.sketches.centroids import k_means, uniform
 
-ROWS = 2048  # compared with all centroids at once
-ROUNDS = 10  # of Lloyd's algorithm
 STEPS = 25  # of L-BFGS
 SOME = 4000  # rows of the trace that it minimises
 JITTER = 1e-6  # of the largest k(z, z)
-
-
-def uniform(split: Split, X: Array, m: int, rng: np.random.Generator) -> Array:
-    """m rows."""
-    return X[rng.permutation(len(X))[:m]]
-
-
-def k_means(split: Split, X: Array, m: int, rng: np.random.Generator) -> Array:
-    """Lloyd's algorithm from random rows; a centroid without rows stays."""
-    Z = uniform(split, X, m, rng)
-    for _ in range(ROUNDS):
-        sums, counts, half = np.zeros(Z.shape), np.zeros(len(Z)), (squared_norms(Z) / 2).astype(X.dtype)
-        for span in spans(len(X), ROWS):
-            nearest = (X[span] @ Z.T - half).argmax(1)
-            order = np.argsort(nearest, kind="stable")
-            found, first = np.unique(nearest[order], return_index=True)
-            sums[found] += np.add.reduceat(X[span][order], first, axis=0)
-            counts[found] += np.diff(np.append(first, len(order)))
-        Z = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], Z).astype(X.dtype)
-    return Z
 
 
 def optimized(split: Split, X: Array, m: int, rng: np.random.Generator) -> Array:

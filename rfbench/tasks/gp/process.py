@@ -88,8 +88,8 @@ class GaussianProcess(Task):
         """The model as it is saved."""
 
     def measure(self, trial: Trial, reference: ExactProcess) -> Iterator[Measure]:
-        draw, train, engine = trial.plan(0), trial.split.train, trial.engine
-        features, groups = draw.features, self.groups(train, reference.shift)  # drawn before the clock starts
+        draw, train, engine = trial.drawn(), trial.split.train, trial.engine
+        features, groups = draw.features, self.groups(train, reference.shift)
         start = perf_counter()
         statistics = collect(draw, groups, engine)
         posterior = statistics.posterior(reference.model, engine)

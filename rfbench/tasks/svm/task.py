@@ -74,7 +74,7 @@ class SVM(Task):
             raise InputError(f"task=svm needs at least two classes; all {len(train)} training rows have the same one")
 
     def measure(self, trial: Trial, reference: None) -> Iterator[Measure]:
-        draw, engine = trial.plan(0), trial.engine
+        draw, engine = trial.drawn(), trial.engine
         features = draw.features
         if features.kernel:
             KernelMachine.refuse_beyond(features.kernel, len(trial.split.train))

@@ -8,8 +8,9 @@ from sklearn.cluster import KMeans
 from rfbench.kernels import make_kernel
 from rfbench.sketches.anchored.allocation import allocate, shares
 from rfbench.sketches.anchored.anchors import Anchors
-from rfbench.sketches.anchored.centroids import _left, k_means, optimized, uniform
+from rfbench.sketches.anchored.centroids import _left, optimized
 from rfbench.sketches.anchored.split import fit
+from rfbench.sketches.centroids import k_means, uniform
 
 KERNELS = [
     make_kernel("polynomial", 4, gamma=0.7, bias=0.2),
