@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from rfbench.arrays import padded
 from rfbench.checks import InputError, require
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
@@ -123,15 +122,6 @@ def _features(given: Any) -> list[int | str]:
         is_count = isinstance(one, int) and not isinstance(one, bool) and one >= 1
         require(is_count or bool(re.fullmatch(r"(\d+\.?\d*|\.\d+)d", str(one))), "features", wanted, one)
     return several
-
-
-def feature_count(given: int | str, d: int) -> int:
-    """ "2d" is twice the next power of two of the number of data columns, before a bias is appended."""
-    if isinstance(given, int):
-        return given
-    count, h = float(given[:-1]) * padded(d), padded(d)
-    require(count >= 1 and count == int(count), "features", f"a whole number ({given} of {h} is {count:g})", given)
-    return int(count)
 
 
 def _seeds(given: Any) -> list[int]:

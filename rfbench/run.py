@@ -11,10 +11,11 @@ import numpy as np
 
 from rfbench.checks import InputError
 from rfbench.config.identity import job_name
+from rfbench.config.schema import feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
-from rfbench.job import Job, feature_count
+from rfbench.job import Job
 from rfbench.kernels import Kernel
 from rfbench.progress import bar
 from rfbench.results.manifest import Manifest

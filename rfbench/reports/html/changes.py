@@ -98,7 +98,8 @@ def _only(ours: "pd.DataFrame", theirs: "tuple[pd.DataFrame, pd.DataFrame]") -> 
     counts: Any = ours.groupby(CELL, sort=True, dropna=False).size()
     known = set(map(_key, theirs[0][CELL].itertuples(index=False)))
     sketch = ["dataset", "task", "kernel", "sketch"]
-    failed = theirs[1].drop_duplicates(sketch).set_index(sketch)["message"].to_dict()
+    gaps = theirs[1][theirs[1]["status"] == "failed"]
+    failed = gaps.drop_duplicates(sketch).set_index(sketch)["message"].to_dict()
     lines = []
     for names, count in counts.items():
         if _key(names) not in known:
