@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfbench.reports.formats import plain
 from rfbench.reports.html.contests import LEVEL, paired
 from rfbench.reports.tables import SETTING
 
@@ -116,5 +117,5 @@ def _setting(names: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _key(names: Any) -> tuple[str, ...]:
-    """NaN is not equal to itself, its word is."""
-    return tuple(map(str, names))
+    """As words: NaN is not equal to itself, and a column with a NaN holds 90.0 where another holds 90."""
+    return tuple(map(plain, names))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rfbench.checks import InputError
 from rfbench.progress import bar
 from rfbench.reports.formats import plain
-from rfbench.reports.tables import SETTING, Table, numbers_and_gaps, summarize, whole_table
 from rfbench.reports.html.unfinished import not_run
+from rfbench.reports.tables import SETTING, Table, numbers_and_gaps, summarize, whole_table
 from rfbench.results.rows import COLUMNS, read_rows, unique_rows
 
 if TYPE_CHECKING:
