@@ -70,3 +70,14 @@ def test_they_are_greyed_where_the_number_would_have_been(tmp_path, rng):
     assert not any("not run" in cell for D in ALL for cell, _ in shown["gaussian", D])
     counts = {row[4][0]: (row[0][0], row[5][0], row[7][0]) for row in page.tables["failures"][1:]}
     assert counts == {"rademacher": ("not run", "64, 128, 256", "13"), "tensorsrht": ("not run", "64, 128, 256", "9")}
+
+
+def test_another_job_may_have_run_them_and_other_reasons_stay(tmp_path, rng):
+    """Two jobs share 128 features; the first stopped after its first seed, in which 64 features failed."""
+    rows = [row for row in made_up(rng, 1, ALL[:2]) if (row["features"], row["seed"]) == (128, 0)]
+    rows.append({"features": 64, "seed": 0, "metric": "", "value": "", "status": "failed", "message": "no room"})
+    write_run(tmp_path / "jobs" / "a", config_of("features=[64,128]"), rows)
+    write_run(tmp_path / "jobs" / "b", config_of("features=[128,256]"), list(made_up(rng, 1, ALL[1:])))
+    (experiment,) = collect(tmp_path).experiments
+    reasons = {int(line.setting["features"]): line.cells["rel_frobenius"].reason for line in experiment.table.lines}
+    assert reasons == {64: "no room; not run", 128: "", 256: ""}
