@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from rfbench.arrays import padded
 from rfbench.checks import InputError, require, require_finite
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
@@ -146,16 +145,6 @@ def wanted_error(given: int | str) -> float | None:
         error = 0.0
     require(0 < error < 1, "features=auto", "followed by an error between 0 and 1, as in auto:0.05", given)
     return error
-
-
-def feature_count(given: int | str, d: int) -> int:
-    """ "2d" is twice the next power of two of the number of data columns, before a bias is appended."""
-    if isinstance(given, int):
-        return given
-    count, h = float(given[:-1]) * padded(d), padded(d)
-    require_finite("features", count)
-    require(count >= 1 and count == int(count), "features", f"a whole number ({given} of {h} is {count:g})", given)
-    return int(count)
 
 
 def _seeds(given: Any) -> list[int]:

@@ -11,11 +11,12 @@ import numpy as np
 
 from rfbench.checks import InputError
 from rfbench.config.identity import job_name
+from rfbench.config.schema import feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
 from rfbench.datasets.splits import split
-from rfbench.job import Job, feature_count, wanted_error
+from rfbench.job import Job, wanted_error
 from rfbench.kernels import Kernel
 from rfbench.memory import refuse_beyond
 from rfbench.progress import bar

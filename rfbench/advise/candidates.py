@@ -64,6 +64,8 @@ class Candidate:
         X, wanted = self.evidence.fitting_rows, max(self.sketch.sample_rows, KERNEL_ROWS)
         X, start = X[:wanted], perf_counter()
         found = self.sketch.adapt(X, D)
+        if found != self.sketch:  # some, such as nystrom, learn in their draw
+            found.sample(self.evidence.d, D, rng_for(0, "advise", self.name, D), self.evidence.dtype.name)
         rows = min(wanted, len(self.evidence.train))
         self.recipes[D] = found
         self.fit_seconds[D] = (perf_counter() - start) * rows / len(X) if found != self.sketch else 0.0

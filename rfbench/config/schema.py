@@ -6,7 +6,8 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from rfbench.checks import InputError, did_you_mean, require
+from rfbench.arrays import padded
+from rfbench.checks import InputError, did_you_mean, require, require_finite
 from rfbench.registry import GROUPS
 
 
@@ -57,3 +58,13 @@ def typed(config: DictConfig) -> dict[str, Any]:
     for group in ("opu", "meter"):  # an absent device does not change the name of a directory
         plain[group] = None if plain[group]["name"] == "none" else plain[group]
     return {str(key): value for key, value in plain.items()}
+
+
+def feature_count(given: int | str, d: int) -> int:
+    """ "2d" is twice the next power of two of the number of data columns, before a bias is appended."""
+    if isinstance(given, int):
+        return given
+    count, h = float(given[:-1]) * padded(d), padded(d)
+    require_finite("features", count)
+    require(count >= 1 and count == int(count), "features", f"a whole number ({given} of {h} is {count:g})", given)
+    return int(count)

@@ -126,7 +126,11 @@ def _with_gaps(summary: "pd.DataFrame", gaps: "pd.DataFrame | None") -> "pd.Data
     if gaps is None:
         return summary
     groups = gaps.groupby([*SETTING, "metric", "unit"], sort=False, dropna=False)["message"]
-    lacking = groups.agg(message="first", lacking="size").reset_index().assign(best=False, count=0)
+    lacking = (
+        groups.agg(message=lambda reasons: "; ".join(dict.fromkeys(reasons)), lacking="size")
+        .reset_index()
+        .assign(best=False, count=0)
+    )
     both = pd.concat([summary, lacking], ignore_index=True) if len(lacking) else summary
     return both.sort_values([*MAY_VARY, "sketch", "features"], kind="stable")
 

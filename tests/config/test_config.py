@@ -10,8 +10,8 @@ from rfbench.config.compose import compose_jobs, known_keys, without_hydra
 from rfbench.config.experiments import plan
 from rfbench.config.files import CONF, choices, root_keys
 from rfbench.config.labels import label, with_options
-from rfbench.config.schema import Root
-from rfbench.job import build_job, feature_count, plain_config
+from rfbench.config.schema import Root, feature_count
+from rfbench.job import build_job, plain_config
 from rfbench.registry import GROUPS
 
 CHOICES = [(group, name) for group in ("dataset", "sketch", "task", "engine", "meter") for name in choices(group)]

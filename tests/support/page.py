@@ -7,11 +7,11 @@ SILENT = {"script", "style", "svg", "pre", "dl", "title"}  # what a reader does 
 
 
 class Page(HTMLParser):
-    """tables: id → rows of cells, each (text, attributes); words: the rest of the text; tags: all that there are."""
+    """tables: id → rows of cells, each (text, attributes); bold: id → bold texts; words: the rest of the text."""
 
     def __init__(self, text):
         super().__init__()
-        self.tables, self.words, self.tags, self.scripts = {}, [], [], []
+        self.tables, self.bold, self.words, self.tags, self.scripts = {}, {}, [], [], []
         self.open, self.rows, self.cell = [], None, None
         self.feed(text)
 
@@ -19,7 +19,8 @@ class Page(HTMLParser):
         attributes = dict(attributes)
         self.tags.append((tag, attributes))
         if tag == "table":
-            self.rows = self.tables.setdefault(attributes.get("id", "matrix"), [])
+            self.table = attributes.get("id", "matrix")
+            self.rows = self.tables.setdefault(self.table, [])
         elif tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
@@ -44,5 +45,7 @@ class Page(HTMLParser):
         elif self.cell:
             self.cell = (self.cell[0] + text, self.cell[1])
             self.rows[-1][-1] = self.cell
+            if "strong" in self.open:
+                self.bold.setdefault(self.table, []).append(text)
         elif not SILENT & set(self.open):
             self.words.append(text)

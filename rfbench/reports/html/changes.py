@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfbench.reports.formats import plain
 from rfbench.reports.html.contests import LEVEL, paired
 from rfbench.reports.tables import SETTING
 
@@ -98,7 +99,8 @@ def _only(ours: "pd.DataFrame", theirs: "tuple[pd.DataFrame, pd.DataFrame]") -> 
     counts: Any = ours.groupby(CELL, sort=True, dropna=False).size()
     known = set(map(_key, theirs[0][CELL].itertuples(index=False)))
     sketch = ["dataset", "task", "kernel", "sketch"]
-    failed = theirs[1].drop_duplicates(sketch).set_index(sketch)["message"].to_dict()
+    gaps = theirs[1][theirs[1]["status"] == "failed"]
+    failed = gaps.drop_duplicates(sketch).set_index(sketch)["message"].to_dict()
     lines = []
     for names, count in counts.items():
         if _key(names) not in known:
@@ -115,5 +117,5 @@ def _setting(names: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _key(names: Any) -> tuple[str, ...]:
-    """NaN is not equal to itself, its word is."""
-    return tuple(map(str, names))
+    """As words: NaN is not equal to itself, and a column with a NaN holds 90.0 where another holds 90."""
+    return tuple(map(plain, names))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rfbench.checks import InputError
 from rfbench.progress import bar
 from rfbench.reports.formats import plain
+from rfbench.reports.html.unfinished import not_run
 from rfbench.reports.tables import SETTING, Table, numbers_and_gaps, summarize, whole_table
 from rfbench.results.rows import COLUMNS, read_rows, unique_rows
 
@@ -29,6 +30,7 @@ class Run:
     directory: Path
     rows: list[dict[str, str]]
     manifest: dict[str, Any]
+    not_run: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -45,8 +47,10 @@ class Experiment:
 
     @cached_property
     def frames(self) -> "tuple[pd.DataFrame, pd.DataFrame]":
-        """The rows with a number, and those with a reason instead."""
-        return numbers_and_gaps(self.rows)
+        """The rows with a number, and those with a reason instead, also of trials that were not run."""
+        started = {_trial(row) for row in self.rows}  # jobs may share a number of features
+        waiting = unique_rows(row for run in self.runs for row in run.not_run if _trial(row) not in started)
+        return numbers_and_gaps([*self.rows, *waiting])
 
     @cached_property
     def table(self) -> Table:
@@ -115,10 +119,11 @@ def read_run(directory: Path) -> Run:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         config = manifest["config"]
-        _ = [config[group]["name"] for group in GROUPS], [config[key] for key in ("degree", "features", "seeds")]
+        _ = [config[group]["name"] for group in GROUPS], config["degree"]
+        waiting = list(not_run(rows, config))
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"run.json is damaged ({error!r})") from None
-    return Run(directory, rows, manifest)
+    return Run(directory, rows, manifest, waiting)
 
 
 def _sound(row: dict[str, str]) -> bool:
@@ -129,11 +134,15 @@ def _sound(row: dict[str, str]) -> bool:
         return False
 
 
+def _trial(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row[column] for column in (*SETTING, "seed"))
+
+
 def makers_of(experiment: Experiment) -> Iterator[Run | None]:
     """For each line of the table the run that made it."""
     makers: dict[tuple[str, ...], Run] = {}
     for run in experiment.runs:
-        for row in run.rows:
+        for row in (*run.rows, *run.not_run):
             makers.setdefault(tuple(row[column] for column in SETTING), run)
     for line in experiment.table.lines:
         yield makers.get(tuple(plain(line.setting[column]) for column in SETTING))

@@ -23,6 +23,7 @@ from rfbench.reports.html.changes import CHANGED, EQUAL, MOVED, WITHIN, Changes
 from rfbench.reports.html.collect import Collection, Experiment, makers_of
 from rfbench.reports.html.provenance import configs_as_yaml, provenance
 from rfbench.reports.html.svg import inline
+from rfbench.reports.html.unfinished import NOT_RUN
 from rfbench.reports.tables import sign
 
 PICTURES = {
@@ -55,6 +56,7 @@ def report_page(found: Collection, published: Sequence[dict[str, str]], metric: 
         rankings={kind: contests.ranking(settings, kind) for kind in (contests.FEATURES, contests.TIME)},
         gaps=_gaps(found),
         unreadable=found.unreadable,
+        NOT_RUN=NOT_RUN,
         published=[line for line in published if line["verdict"] != "not computed"],
     )
 

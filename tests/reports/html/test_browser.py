@@ -221,6 +221,15 @@ def test_commands_are_copied_and_tables_downloaded(view, driver, tmp_path):
     assert latex.count("wine &") == len(lines) == 12
 
 
+def test_all_contests_fit_into_a_window(view):
+    """The names of two sketches are long; every column of the margins is in sight."""
+    view.open()
+    view.js("document.querySelector('#margins').scrollIntoView()")
+    view.until("return document.querySelector('.dt-container #margins')")
+    region = "const region = document.querySelector('#margins').closest('.scroll'); return region"
+    assert view.js(f"{region}.scrollWidth") == view.js(f"{region}.clientWidth") > 1100
+
+
 def test_dark_mode_print_and_narrow_screens(view, driver):
     view.open(dark=True)
     assert view.js("return getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 28)"

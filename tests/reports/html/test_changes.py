@@ -35,7 +35,7 @@ def frame(**cells):
     return pd.DataFrame(rows, columns=[*KEYS, "metric", "seed", "value"])
 
 
-NO_GAPS = pd.DataFrame(columns=[*KEYS, "metric", "message"])
+NO_GAPS = pd.DataFrame(columns=[*KEYS, "metric", "status", "message"])
 
 
 def test_cells_are_told_apart():

@@ -141,22 +141,6 @@ def test_the_best_sketch_its_margin_and_its_test_follow_from_the_rows(page, valu
     assert shown == expected_contest(kind, values, dataset, sketches, failed)
 
 
-def test_the_ranking_counts_failures_as_the_largest_ratio(page, values):
-    """gaussian failed everywhere, so no other sketch may be behind it."""
-    ratios = defaultdict(list)
-    for dataset, names in (("digits", SKETCHES), ("wine", [*SKETCHES, "tensorsketch"])):
-        errors = {sketch: mean(values[dataset, sketch, 256, "rel_frobenius"].values()) for sketch in names}
-        for sketch, error in errors.items():
-            ratios[sketch].append(error / min(errors.values()))
-    worst = max(max(one) for one in ratios.values())
-    ratios["gaussian"] = [worst]
-    shown = {row[0][0]: [cell[0] for cell in row[1:]] for row in page.tables["ranking-features"][1:]}
-    assert {sketch: row[:2] for sketch, row in shown.items()} == {
-        sketch: [f"{np.exp(np.mean(np.log(one))):.3f}", str(len(one))] for sketch, one in ratios.items()
-    }
-    assert [sketch for sketch, row in shown.items() if row[3] != "0"] == ["gaussian"]
-
-
 def test_what_failed_or_is_missing_is_greyed_where_the_number_would_have_been(page):
     lines = [row for name, rows in page.tables.items() if name.endswith("single-table") for row in rows]
     cells = {row[1][0]: row for row in lines}

@@ -262,7 +262,7 @@ async function copy(words) {
     area.select();
     const done = document.execCommand("copy");
     area.remove();
-    if (!done) return say("The browser does not allow to copy");
+    if (!done) return say("The browser does not allow copying");
   }
   return say("Copied");
 }
