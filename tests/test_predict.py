@@ -50,7 +50,7 @@ def saved_without_report(directory, *words):
 def saved_run(rfbench, *words):
     done = rfbench(*words, "task.save=true", "seeds=1")
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1].partition("/:")[0]
+    return done.stdout.splitlines()[-2].partition("/:")[0]
 
 
 def test_add_run_save_predict(patients, rfbench, rfbench_process, tmp_path_factory):

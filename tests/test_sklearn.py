@@ -16,7 +16,6 @@ from sklearn.tests import test_kernel_approximation as theirs
 from sklearn.utils import estimator_checks as checks
 from support import zoo
 
-from rfbench import run
 from rfbench.config.compose import compose_jobs, without_hydra
 from rfbench.datasets import load
 from rfbench.job import build_job, plain_config
@@ -32,6 +31,7 @@ from rfbench.sklearn import (
     SphericalSketch,
 )
 from rfbench.tasks import Trial
+from rfbench.trials import trials
 
 # scikit-learn's checks pass rows with and without names of columns on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
@@ -199,7 +199,7 @@ def test_the_features_are_those_of_the_command_line(monkeypatch):
     for config in compose_jobs(words, multirun=True):
         job = build_job(plain_config(without_hydra(config)))
         dataset = load(job.config["dataset"], data_dir=None, download=False)
-        assert next(run.trials(job, dataset, set(), Recorder(3)))[0]["status"] == "ok"
+        assert next(trials(job, dataset, set(), Recorder(3)))[0]["status"] == "ok"
     assert set(drawn) == set(CASES)
     for name, (trial, draw) in drawn.items():
         X = np.concatenate([X for X, _ in trial.split.train.blocks()])

@@ -37,7 +37,8 @@ def test_the_table_names_the_winner_and_its_command(rfbench, tmp_path):
     assert list(tmp_path.glob("outputs/advise-*/figure.png"))
 
 
-def test_seconds_and_own_files(rfbench, tmp_path):
+def test_seconds_and_own_files(rfbench, tmp_path, monkeypatch):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(60)))
     rfbench("data", "add", "mine.csv", "--name", "mine_to_advise", "--target", "y")
     words = ("dataset=mine_to_advise", "kernel=gaussian", "seconds=5", "sketch=rff,phase_rff", "--json")

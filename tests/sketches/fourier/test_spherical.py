@@ -111,7 +111,7 @@ def test_fit_is_kept_and_read_again():
 
 
 def test_no_components_are_refused_in_words():
-    with pytest.raises(InputError, match=r"sketch\.components must be at least 1"):
+    with pytest.raises(InputError, match=r"sketch\.components must be from 1 to 100"):
         make_sketch("srf", KERNEL, components=0)
 
 
