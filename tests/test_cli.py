@@ -232,6 +232,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, rfbench_proces
     assert len(read_rows(path)) == 20 * 8 * 4
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_written_is_no_traceback(rfbench, rfbench_process, tmp_path):
     sweep = ("-m", "sketch=rff,orf", "dataset=wine", "features=16", "task.rows=10")
     assert rfbench(*sweep, "seeds=1").returncode == 0

@@ -24,6 +24,7 @@ def peak(rfbench_process, tmp_path, *words):
     return value
 
 
+@pytest.mark.slow
 def test_a_hundred_times_the_rows_take_the_same_memory(rfbench_process, tmp_path):
     words = ("dataset=synthetic", "dataset.columns=64", "dataset.prepare=[standardize,unit_norm]", "task.rows=200")
     few, many = (peak(rfbench_process, tmp_path, *words, f"dataset.rows={rows}") for rows in (20_000, 2_000_000))
@@ -31,6 +32,7 @@ def test_a_hundred_times_the_rows_take_the_same_memory(rfbench_process, tmp_path
     assert many - few < 60e6
 
 
+@pytest.mark.slow
 def test_covertype_stays_small(rfbench_process, tmp_path, data_dir):
     assert peak(rfbench_process, tmp_path, "dataset=covertype", "features=4096") < 1.5e9
 
@@ -109,7 +111,7 @@ def test_estimates_grow_with_features_and_rows(name):
     assert few < 1e8, "a small run is never refused"
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_estimates_are_near_the_peak(rfbench_process, tmp_path):
     """Ridge regression with 3000 features, above what it takes without them."""
     words = ("task=ridge", "task.alpha=1e-3", "dataset=synthetic", "dataset.rows=4000", "engine.workers=1")

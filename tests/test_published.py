@@ -30,6 +30,7 @@ def published(data_dir, dataset, features, metric="rel_frobenius"):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "prepare"), [("mnist", "[unit_norm]"), ("letter", "[min_zero,unit_norm]")])
 def test_kernel_errors_of_degree_3(dataset, prepare, rfbench, tmp_path, data_dir):
     wanted = published(data_dir, dataset, 4096)
@@ -45,6 +46,7 @@ def test_kernel_errors_of_degree_3(dataset, prepare, rfbench, tmp_path, data_dir
         assert abs(ours.mean() - mean) < 2 * combined, (sketch, ours.mean(), mean, combined)
 
 
+@pytest.mark.slow
 def test_complex_tensorsrht_has_less_variance_on_most_mnist_pairs(rfbench, tmp_path, data_dir):
     """Thesis Fig. 3.3: 97.8 % of the pairs at least, and ratios that fall with the degree."""
     done = rfbench("experiment=wacker/fig3_3", "dataset=mnist,eeg", "degree=3,7")
@@ -71,6 +73,7 @@ def test_classification_of_mnist(rfbench, tmp_path, data_dir):
         assert abs(values.mean() - mean) < 2 * combined, (ours, values.mean(), mean, combined)
 
 
+@pytest.mark.slow
 def test_deviations_of_kid(data_dir):
     """They fall as 1/√D, and from sketch to sketch have the same ratios, which depend little on the images."""
     names = {

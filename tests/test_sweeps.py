@@ -103,6 +103,7 @@ def test_an_experiment_is_a_sweep_of_its_own(rfbench, tmp_path):
     assert {r["value"] for r in rows if r["metric"] == "ratio_to_real_below_1"} == {"1.0"}  # non-negative rows
 
 
+@pytest.mark.slow
 def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp_path, monkeypatch):
     """One process for each core, by the launcher of the extra `sweep`; what fails in one of them is reported."""
     tables = []
@@ -122,6 +123,7 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp
     assert "yacht-ctr_tensorsrht: dataset 'yacht': the file data.txt" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_job_that_another_process_runs_stops_a_sweep_side_by_side(rfbench, rfbench_process, tmp_path):
     words = ("-m", "hydra/launcher=joblib", "dataset=wine", "sketch=rademacher,gaussian", "features=64", "seeds=1")
     assert rfbench(*words).returncode == 0
@@ -132,7 +134,7 @@ def test_a_job_that_another_process_runs_stops_a_sweep_side_by_side(rfbench, rfb
     assert f"rfbench: error: another run is writing {first}" in done.stderr
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_workers_of_a_sweep_end_with_it(tmp_path, stop):
     """Ctrl-C reaches them all; the parent may also be killed alone.  The workers hold the pipe open while they live."""

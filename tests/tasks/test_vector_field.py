@@ -234,6 +234,7 @@ FIELD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("D", [50, 200])
 def test_curl_free_features_beat_independent_ones_on_a_gradient_field(D):
     """Twice, in mean squared error; the length scale of each kernel is its own choice."""

@@ -82,6 +82,7 @@ def test_random_has_the_mean_and_variance_of_its_series(base, kernel, columns, w
     assert abs(ratio - 1) < max(4 * error, 0.1), (ratio, error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "columns"), [("rademacher", 8), ("ctr_rademacher", 13), ("ctr_rademacher", 14)])
 def test_random_has_the_variance_of_its_degrees_alone_on_an_axis(base, columns):
     """There Rademacher features are exact, and all that varies is how many of them a degree has, in pairs or not."""
