@@ -10,7 +10,7 @@ rows of one transform is ⟨r, r'⟩ whatever the signs.  Degree 1 is real, wher
 two real features [Wacker 2022, 4.2.1], and h rows leave it without error but for products of different eᵢ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from rfbench.checks import InputError
 from rfbench.sketches.anchored.split import Split
 from rfbench.sketches.anchored.variance import variances
 from rfbench.sketches.base import ClosedForm, Sketch, Tiled
-from rfbench.sketches.products.product import multiplied
 from rfbench.sketches.products.tensor_srht import TILE, TensorSRHTMap, transformed
 from rfbench.sketches.products.weights import RADEMACHER, Law
 
@@ -78,16 +77,69 @@ class Term(NamedTuple):
     weights: Array  # of the powers of c, (D, powers)
 
 
+class Chains(NamedTuple):
+    """Degrees that share their transforms, from the highest: factor l is of the first features only."""
+
+    signs: Array
+    rows: list[Array]  # of H, for every factor
+    terms: list[tuple[int, Term]]  # the first column of each degree
+
+    @classmethod
+    def of(cls, signs: Array, terms: list[tuple[int, Term]]) -> "Chains":
+        indices = [term.products.index for _, term in terms]
+        rows = [np.concatenate([index[i] for index in indices if len(index) > i]) for i in range(len(indices[0]))]
+        return cls(signs, rows, terms)
+
+    def tiles(self, r: Array, powers: Array) -> Iterator[tuple[slice, Array]]:
+        """Equation (1): for every degree real parts, then imaginary ones."""
+        columns = scratch("rest", r.shape, self.signs.dtype)
+        columns[:] = r
+        whole = len(self.rows[0]) <= TILE  # one transform at a time stays in the cache
+        found = transformed(columns, self.signs, 1 if whole else len(self.signs))
+        transforms = found if whole else list(found)
+        for tile in spans(len(self.rows[0]), TILE):
+            Phi, start = self.products(transforms, tile), 0
+            for first, (products, weights) in self.terms:
+                low, high = (min(max(edge - start, 0), products.D) for edge in (tile.start, tile.stop))
+                if low < high:
+                    part = Phi[start + low - tile.start : start + high - tile.start]
+                    e, out = (scratch(role, part.shape, weights.dtype) for role in ("explicit", "half"))
+                    np.matmul(weights[low:high], powers[: weights.shape[1]], out=e)
+                    for k, half in enumerate((part.real, part.imag) if np.iscomplexobj(part) else (part,)):
+                        place = first + k * products.D
+                        yield slice(place + low, place + high), np.multiply(half, e, out=out).T
+                start += products.D
+
+    def products(self, transforms: Iterable[Array], tile: slice) -> Array:
+        """The products of the rows of H, (features, b)."""
+        Phi = np.empty(0)
+        for i, (U, rows) in enumerate(zip(transforms, self.rows, strict=True)):
+            index = rows[tile]
+            into = scratch("factor" if i else "product", (len(index), U.shape[1]), U.dtype)
+            taken = np.take(U, index, axis=0, out=into, mode="clip")
+            if i:
+                Phi[: len(index)] *= taken
+            else:
+                Phi = taken
+        return Phi
+
+
 class SplitMap(Tiled):
     """One draw, feature-major: degree 0, then every degree from its own rows of shared transforms."""
 
     order = "F"
 
     def __init__(self, split: Split, signs: Array, terms: list[Term]) -> None:
-        self.split, self.signs, self.terms = split, signs, terms
+        self.split, self.terms = split, terms
         self.d, self.dtype = signs.shape[1], signs.real.dtype
         self.u, self.constant = split.u.astype(self.dtype), split.lifts[0].astype(self.dtype)
-        self.D = len(self.constant) + sum(p.D * (1 + np.iscomplexobj(p.signs)) for p, _ in terms)
+        columns = [p.D * (1 + np.iscomplexobj(p.signs)) for p, _ in terms]
+        starts = np.cumsum([len(self.constant), *columns]).tolist()
+        self.D = starts.pop()
+        first, *others = zip(starts, terms, strict=True)
+        self.chains = [Chains.of(terms[0].products.signs, [first])]
+        if others:
+            self.chains.append(Chains.of(signs[: len(terms)], others[::-1]))
 
     @property
     def chunk(self) -> int:
@@ -99,28 +151,9 @@ class SplitMap(Tiled):
         r -= self.u[:, None] * c
         r /= self.dtype.type(self.split.of_rest)
         powers = self.powers(X, c)
-        start = len(self.constant)
-        yield slice(0, start), (self.constant @ powers).T
-        transforms: list[Array] = []
-        for j, term in enumerate(self.terms, 1):
-            if j == 1:
-                transforms = list(transformed(r, term.products.signs, 1))
-            elif j == 2:
-                transforms = list(transformed(r.astype(self.signs.dtype), self.signs, len(self.signs)))
-            for features, Phi in self.degree(term, transforms[:j], powers):
-                yield slice(start + features.start, start + features.stop), Phi
-            start += term.products.D * (1 + np.iscomplexobj(term.products.signs))
-
-    def degree(self, term: Term, transforms: list[Array], powers: Array) -> Iterator[tuple[slice, Array]]:
-        """Equation (1) for one degree: real parts, then imaginary ones."""
-        products, weights = term
-        for features in spans(products.D, TILE):
-            Phi = multiplied(products.gathered(transforms, features))
-            e, out = (scratch(role, Phi.shape, self.dtype) for role in ("explicit", "half"))
-            np.matmul(weights[features], powers[: weights.shape[1]], out=e)
-            for k, half in enumerate((Phi.real, Phi.imag) if np.iscomplexobj(Phi) else (Phi,)):
-                first = k * products.D
-                yield slice(first + features.start, first + features.stop), np.multiply(half, e, out=out).T
+        yield slice(0, len(self.constant)), (self.constant @ powers).T
+        for chains in self.chains:
+            yield from chains.tiles(r, powers)
 
     def powers(self, X: Array, c: Array) -> Array:
         """g(x) cⁱ, (N + 1, b)."""
