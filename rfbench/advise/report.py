@@ -48,6 +48,8 @@ def reason(best: Choice, *others: Choice) -> str:
     law, fitted = sketch.weight_law, best.fit_seconds > 0
     behind = f" (next is {others[0].one.name}, {_numbers(others[0])})" if others else ""
     first = f"{best.one.name} is best, {_numbers(best)}{behind}"
+    if bias := best.one.fitted(best.features).stated_bias:
+        return f"{first}; it is biased: {bias}."
     if fitted and law is None:
         share = float(np.sum(X.mean(0) ** 2) / np.mean(np.sum(X**2, axis=1)))
         return f"{first}: it is fitted to training rows, whose mean has {share:.0%} of their squared length."

@@ -37,6 +37,13 @@ def test_the_table_names_the_winner_and_its_command(rfbench, tmp_path):
     assert list(tmp_path.glob("outputs/advise-*/figure.png"))
 
 
+@pytest.mark.parametrize(("sketches", "biased"), [("nystrom,tensorsrht", True), ("mean_split,tensorsrht", False)])
+def test_the_sentence_says_when_the_best_is_biased(rfbench, sketches, biased):
+    done = rfbench("advise", "dataset=wine", "degree=2", "error=0.2", f"sketch={sketches}")
+    assert f"{sketches.partition(',')[0]} is best" in done.stdout
+    assert ("it is biased" in done.stdout) == biased
+
+
 def test_seconds_and_own_files(rfbench, tmp_path, monkeypatch):
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(60)))
