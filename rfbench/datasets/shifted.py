@@ -12,7 +12,7 @@ from rfbench.datasets.pair import Stacked
 
 
 @dataclass(frozen=True)
-class Part:
+class Excerpt:
     """Some consecutive rows, each divided by a scale, which may be negative."""
 
     rows: Rows
@@ -44,10 +44,10 @@ def load_shifted(config: Mapping[str, Any], load: Callable[[str], Dataset]) -> D
     n, start = (
         rows if one.n_train is None else one.n_train for one, rows in ((base, n - n // 10), (other, m - m // 10))
     )
-    test: Rows = Part(other.X, start, m, -other.scale if name == "negated" else other.scale)
+    test: Rows = Excerpt(other.X, start, m, -other.scale if name == "negated" else other.scale)
     if name == "gaussian":
         test = Drawn("gaussian", m - start, d, 1.0)
-    labels = Stacked(Part(base.y, 0, n), Part(other.y, start, m))
+    labels = Stacked(Excerpt(base.y, 0, n), Excerpt(other.y, start, m))
     classes = base.classes if base.classes == other.classes else None
-    rows = Stacked(Part(base.X, 0, n, base.scale), test)
+    rows = Stacked(Excerpt(base.X, 0, n, base.scale), test)
     return Dataset("shifted", rows, labels, classes, n, digest=base.digest + other.digest)

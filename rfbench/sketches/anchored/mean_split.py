@@ -77,7 +77,7 @@ class Term(NamedTuple):
     weights: Array  # of the powers of c, (D, powers)
 
 
-class Chains(NamedTuple):
+class SharedTransforms(NamedTuple):
     """Degrees that share their transforms, from the highest: factor l is of the first features only."""
 
     signs: Array
@@ -85,7 +85,7 @@ class Chains(NamedTuple):
     terms: list[tuple[int, Term]]  # the first column of each degree
 
     @classmethod
-    def of(cls, signs: Array, terms: list[tuple[int, Term]]) -> "Chains":
+    def of(cls, signs: Array, terms: list[tuple[int, Term]]) -> "SharedTransforms":
         indices = [term.products.index for _, term in terms]
         rows = [np.concatenate([index[i] for index in indices if len(index) > i]) for i in range(len(indices[0]))]
         return cls(signs, rows, terms)
@@ -137,9 +137,9 @@ class SplitMap(Tiled):
         starts = np.cumsum([len(self.constant), *columns]).tolist()
         self.D = starts.pop()
         first, *others = zip(starts, terms, strict=True)
-        self.chains = [Chains.of(terms[0].products.signs, [first])]
+        self.shared = [SharedTransforms.of(terms[0].products.signs, [first])]
         if others:
-            self.chains.append(Chains.of(signs[: len(terms)], others[::-1]))
+            self.shared.append(SharedTransforms.of(signs[: len(terms)], others[::-1]))
 
     @property
     def chunk(self) -> int:
@@ -152,8 +152,8 @@ class SplitMap(Tiled):
         r /= self.dtype.type(self.split.of_rest)
         powers = self.powers(X, c)
         yield slice(0, len(self.constant)), (self.constant @ powers).T
-        for chains in self.chains:
-            yield from chains.tiles(r, powers)
+        for shared in self.shared:
+            yield from shared.tiles(r, powers)
 
     def powers(self, X: Array, c: Array) -> Array:
         """g(x) cⁱ, (N + 1, b)."""
