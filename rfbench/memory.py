@@ -1,9 +1,12 @@
 """How much memory a run may take: the least that its config, its process, its control group and the machine allow."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from rfbench.checks import InputError
 
@@ -31,7 +34,10 @@ def refuse_beyond(need: int, what: str, limit: int | None) -> None:
 
 
 def as_text(count: int) -> str:
-    return f"{max(count, 0) / 1e9:.1f} GB" if count >= 1e8 else f"{max(count, 0) / 1e6:.0f} MB"
+    """A number of bytes in the unit that people would use."""
+    if count >= 1e8:
+        return f"{count / 1e9:.1f} GB"
+    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{max(count, 0) / 1e3:.0f} kB"
 
 
 def room(limit: int | None = None, root: Path = Path("/")) -> tuple[int, str]:
@@ -100,3 +106,13 @@ def peak_bytes() -> int:
 
     memory = psutil.Process().memory_info()
     return int(getattr(memory, "peak_wset", memory.rss))  # Windows
+
+
+def arrays_of(thing: Any) -> dict[int, int]:
+    """The bytes of every array that an object holds, by its identity; views count once with what they share."""
+    if isinstance(thing, np.ndarray):
+        return {id(thing): thing.nbytes}
+    parts = thing.values() if isinstance(thing, Mapping) else thing if isinstance(thing, list | tuple) else ()
+    if hasattr(thing, "__dict__") and not isinstance(thing, type):
+        parts = vars(thing).values()
+    return {key: size for part in parts for key, size in arrays_of(part).items()}

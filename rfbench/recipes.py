@@ -5,11 +5,10 @@ of its constructor.  A function is its name.  Names are looked up in the rooms b
 """
 
 import json
-import zipfile
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -18,9 +17,9 @@ import numpy as np
 
 from rfbench import __version__
 from rfbench.arrays import Array
-from rfbench.checks import InputError
-from rfbench.registry import ENTRY_POINTS
-from rfbench.storage import atomic_file
+from rfbench.checks import InputError, in_short
+from rfbench.registry import ENTRY_POINTS, entry_points
+from rfbench.storage import UNREADABLE, atomic_file
 
 FORMAT = 1  # of the file; raised when older ones cannot be read any more
 ROOMS = tuple(f"rfbench.{room}" for room in ("datasets.prepare", "datasets.columns", "kernels", "sketches", "tasks"))
@@ -52,8 +51,8 @@ def read_recipe(path: Path) -> Any:
         raise
     except FileNotFoundError:
         raise InputError(f"no model {path}") from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is damaged or of another version ({' '.join(str(error).split())})") from None
+    except (*UNREADABLE, ImportError) as error:
+        raise InputError(f"{path} is damaged or of another version ({in_short(error)})") from None
 
 
 def encode(value: Any, arrays: dict[str, Array]) -> Any:

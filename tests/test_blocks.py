@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from joblib import Parallel, delayed
 from support import zoo
 
-from rfbench.blocks import columns_of, regrouped, scratch, spans
+from rfbench.blocks import LINE, columns_of, regrouped, rows_of_lines, scratch, spans
 from rfbench.engines import Local
 from rfbench.engines.local import cores
 from rfbench.linalg.tiles import tiles
@@ -28,6 +28,22 @@ def test_columns_are_the_transpose_of_either_layout(order):
     X = np.random.default_rng(0).standard_normal((70, 64)).astype(np.float32, order=order)
     for rows in (X, X[3:50], X[::2], X[:1], X[:, :1]):
         np.testing.assert_array_equal(columns_of(rows, np.complex64), rows.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.complex128])
+def test_buffers_begin_with_a_line_of_the_cache_and_are_reused(dtype):
+    for shape in ((3, 5), (70, 64), (2, 3)):
+        buffer = scratch(f"test of lines {dtype.__name__}", shape, dtype)
+        assert buffer.shape == shape
+        assert buffer.dtype == dtype
+        assert buffer.ctypes.data % LINE == 0
+    assert scratch(f"test of lines {dtype.__name__}", (70, 64), dtype).ctypes.data == buffer.ctypes.data
+
+
+@pytest.mark.parametrize(("lines", "wanted"), [(1, 1), (3, 3), (4, 3), (8, 7), (16, 15)])
+def test_rows_fill_an_odd_number_of_lines(lines, wanted):
+    assert rows_of_lines(lines, np.float32) == 16 * wanted
+    assert rows_of_lines(lines, np.complex128) == 4 * wanted
 
 
 @given(lengths=st.lists(st.integers(0, 9), max_size=12), size=st.integers(1, 20))

@@ -14,7 +14,8 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Engine, Rows
+from rfbench.engines import Engine, Rows, State
+from rfbench.linalg.spill import panels
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.linalg.tiles import TILE, products, tiles
 from rfbench.sketches import FeatureMap
@@ -75,8 +76,19 @@ class GramSums:
         self.n, self.squares = self.n + other.n, self.squares + other.squares
         self.watch.add(other.watch)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"buffer": self.buffer[:0].copy()}
+    def state(self) -> State:
+        seconds = {f"seconds {name}": value for name, value in self.watch.items()}
+        triangle = np.concatenate([panel.ravel() for _, panel in panels(self.G)])
+        return {"n": self.n, "squares": self.squares, "R": self.R, "G": triangle} | seconds
+
+    def load(self, state: State) -> None:
+        self.n, self.squares, self.R = int(state["n"]), float(state["squares"]), np.array(state["R"])
+        start = 0
+        for _, panel in panels(self.G):
+            panel[...] = state["G"][start : start + panel.size].reshape(panel.shape)
+            start += panel.size
+        names = [name for name in state if name.startswith("seconds ")]
+        self.watch = Stopwatch({name.removeprefix("seconds "): float(state[name]) for name in names})
 
 
 class FoldedGramSums:
@@ -97,6 +109,15 @@ class FoldedGramSums:
     def merge(self, other: Self) -> None:
         for ours, theirs in zip(self.folds, other.folds, strict=True):
             ours.merge(theirs)
+
+    def state(self) -> State:
+        folds = enumerate(self.folds)
+        return {f"{name} of fold {k}": value for k, fold in folds for name, value in fold.state().items()}
+
+    def load(self, state: State) -> None:
+        for k, fold in enumerate(self.folds):
+            ending = f" of fold {k}"
+            fold.load({key.removesuffix(ending): value for key, value in state.items() if key.endswith(ending)})
 
 
 def add_products(parts: Sequence[tuple[GramSums, Array, Array]], engine: Engine) -> None:
