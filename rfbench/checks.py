@@ -1,5 +1,6 @@
 """Mistakes in the input are explained in one sentence: what was wanted, what came, the way out."""
 
+import re
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -35,13 +36,20 @@ def require_finite(name: str, value: object) -> None:
 
 
 def require_plain(what: str, path: str) -> None:
-    """Refuse a path that Hydra would read as an interpolation or an escape, and write elsewhere."""
-    if "${" in path or "\\" in path:
-        raise InputError(f"{what} must not have ${{ or a backslash in its path; {path!r} has one")
+    """Refuse a path that Hydra would read as an interpolation."""
+    if "${" in path:
+        raise InputError(f"{what} must not have ${{ in its path, as '{path}' has; use another one")
 
 
-def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """The end of an error message: the nearest choice, or all of them."""
+def in_short(error: BaseException | str) -> str:
+    """What a library says is wrong, in one line and without the notation of Python."""
+    line = " ".join((str(error).splitlines() or [""])[0].split())
+    return re.sub(r"\[Errno -?\d+\] |\w+(Error|Exception): | ?<[^<>]* object at 0x[^<>]*>", "", line) or "unreadable"
+
+
+def did_you_mean(word: str, choices: Iterable[str], always_all: bool = False) -> str:
+    """The end of an error message: the nearest choice, or all of them, or both."""
     choices = sorted(choices)
     close = get_close_matches(word, choices, n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(choices)}"
+    nearest, every = [f"did you mean '{one}'?" for one in close], f"choose from {', '.join(choices)}"
+    return " ".join([*nearest, every] if always_all else nearest or [every])

@@ -12,11 +12,15 @@ from rfbench.checks import InputError
 COMMANDS = {  # verb: where its function is
     "advise": ("rfbench.advise.command", "main"),
     "check": ("rfbench.commands.check", "main"),
+    "clean": ("rfbench.commands.clean", "main"),
     "compare": ("rfbench.reports.compare.command", "main"),
     "data": ("rfbench.datasets.commands", "main"),
     "list": ("rfbench.commands.listing", "show"),
+    "merge": ("rfbench.commands.merge", "main"),
+    "plot": ("rfbench.commands.plot", "main"),
     "predict": ("rfbench.commands.predict", "main"),
     "report": ("rfbench.reports.html.command", "main"),
+    "results": ("rfbench.commands.results", "main"),
 }
 # Exit codes.  FAILED: something failed and is a row of the results.  INTERNAL is EX_SOFTWARE of sysexits.h.
 DONE, FAILED, MISTAKE, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
@@ -28,12 +32,16 @@ rfbench {version}: experiments with random-feature approximations of kernels
   rfbench sketch=ctr_tensorsrht degree=6 dataset=mnist
   rfbench -m sketch=rademacher,ctr_tensorsrht features=2d,4d     a sweep: all combinations, one joined table
   rfbench list [{lists}]
-  rfbench data get NAME | add FILE --name N | check              download datasets, add your own, verify them
+  rfbench data get NAME | add FILE --name N | show NAME | check  download datasets, add and show yours, verify them
   rfbench advise dataset=NAME [error=0.05] [--json]              which sketch, and how many features
   rfbench predict RUN FILE [--output FILE]                       apply a model that task.save=true kept
+  rfbench plot RUN [--x … --y … --format pdf --size 3.3x2.5]     draw the figure of finished results again
   rfbench check sketch=NAME                                      the contract of a sketch, kernel, OPU or meter
   rfbench compare [DIR] [EXPERIMENT] [--truth DIR]               our results beside the published numbers
   rfbench report [DIR] [--format html|md|latex|csv|json]         all results as one page, or as tables
+  rfbench results [DIR]                                          what was run, when, with how many seeds; what failed
+  rfbench clean [DIR] --older 30d | --failed | --orphans [--dry-run]   remove results
+  rfbench merge DIR … [--output DIR]                             results of several machines, joined trial by trial
   rfbench report --compare A B                                   what moved between two results
 
 Groups (group=choice; rfbench list shows the choices): {groups}
@@ -42,10 +50,11 @@ Numbers (key=value; the default is shown):
 Options of a choice: sketch.…, kernel.gamma, task.rows, dataset.prepare=[standardize,unit_norm], engine.workers
 
 Results: outputs/<dataset-sketch-task>/<hash>/, outputs/<experiment>/ or outputs/sweep-<hash>/, with results.csv,
-summary.csv, figure.png and figure.svg; run.json says what was run.  The same command resumes where it stopped.
+summary.csv and figure.png, .svg and .pdf; run.json says what was run.  The same command resumes where it stopped.
 Exit codes: 0 done, 1 something failed (a row says why), 2 a mistake in the input, 70 internal error, 130 interrupted.
   --cfg job            print the composed config        --version            print the version
-  --hydra-help         Hydra's own options              rfbench COMMAND --help   the options of a command"""
+  --hydra-help         Hydra's own options              rfbench COMMAND --help   the options of a command
+  eval "$(rfbench -sc install=bash)"    tab completion; docs/shell.md has the lines for zsh and fish"""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -58,7 +67,8 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except InputError as error:
-        print(f"rfbench: error: {error}", file=sys.stderr)
+        shown = "".join(one if one.isprintable() else " " for one in str(error))  # it may repeat what was given
+        print(f"rfbench: error: {shown}", file=sys.stderr)
         return MISTAKE
     except BrokenPipeError:  # the reader, such as head, has seen enough
         discard_output()
@@ -103,6 +113,10 @@ def dispatch(words: list[str]) -> int:
         module, function = COMMANDS[first]
         code: int = getattr(import_module(module), function)(words[1:])
         return code
+    if first in ("-sc", "--shell-completion"):
+        from rfbench.commands.completion import main as complete
+
+        return complete(words[1:])
     if first == "help" or {"-h", "--help"} & set(words):
         return show_help()
     if "--version" in words:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from rfbench.checks import InputError, require, require_finite
+from rfbench.checks import InputError, did_you_mean, require, require_finite
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
 from rfbench.datasets.prepare import Preparation
+from rfbench.datasets.splits import TEST_FRACTION, Splitting
 from rfbench.devices.meters import Meter, make_meter
 from rfbench.devices.opu import make_opu
 from rfbench.devices.opu.shared import SharedDevice
@@ -19,6 +20,9 @@ from rfbench.engines import Engine, make_engine
 from rfbench.kernels import Kernel, KernelRecipe, kernel_recipe
 from rfbench.memory import parse_bytes
 from rfbench.registry import find
+from rfbench.reports.figures.against import COLUMNS
+from rfbench.reports.formats import SPREADS
+from rfbench.reports.names import METRICS, is_metric
 from rfbench.sketches import SKETCHES, Sketch, make_sketch, on_device
 from rfbench.tasks import TASKS, Task, make_task
 
@@ -41,6 +45,11 @@ class Job:
     dtype: np.dtype[Any]
     memory: int | None  # bytes that it may take, if the config says so
     device: SharedDevice | None  # opened by the run
+
+    @property
+    def partial(self) -> bool:
+        """Whether other commands do their share of the rows."""
+        return self.engine.shard is not None
 
     def sketch(self, kernel: Kernel) -> Sketch:
         sketch = make_sketch(kernel=kernel, **self.config["sketch"])
@@ -83,8 +92,15 @@ def build_job(plain: dict[str, Any]) -> Job:
     require(rows is None or rows >= 1, "train_rows", "null or at least 1", rows)
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     require(plain["degree"] <= MAX_DEGREE, "degree", f"at most {MAX_DEGREE}", plain["degree"])
+    require(plain["spread"] in SPREADS, "spread", " or ".join(SPREADS), plain["spread"])
     for pair in plain["plot"] or []:
         require(bool(re.fullmatch(r"\w+(\|\w+)*:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
+        y, _, x = pair.partition(":")
+        words = [*y.split("|"), *([x] if x not in COLUMNS else [])]
+        if unknown := [word for word in words if not is_metric(word)] if plain["task"]["name"] in TASKS else []:
+            choices = [*(m for m in METRICS if "|" not in m), *(COLUMNS if unknown[0] == x else ())]
+            nearest = did_you_mean(unknown[0], choices, always_all=True)
+            raise InputError(f"no metric '{unknown[0]}' for plot=[{pair}]; {nearest}")
     kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
     job = Job(
         config=plain,
@@ -99,8 +115,18 @@ def build_job(plain: dict[str, Any]) -> Job:
         memory=parse_bytes(plain["memory_limit"]),
         device=SharedDevice(make_opu(**plain["opu"])) if plain["opu"] else None,
     )
+    job.engine.shard = _shard(plain["shard"])
+    if (job.engine.spread or job.partial) and not job.task.spreads:
+        raise InputError(
+            f"task={job.task.name} has no sums over rows that other processes could add up; "
+            "use engine=local without shard"
+        )
+    if (job.engine.spread or job.partial) and job.device:
+        raise InputError("other processes cannot share the device of opu=…; use engine=local without shard")
     if job.preparation.threshold is None and "threshold" not in job.task.chooses:
         raise InputError("dataset.threshold=validation works with task=ridge only; use a number")
+    if job.preparation.target != "as_published" and plain["task"].get("save"):
+        raise InputError("a saved model predicts the target as it is; use dataset.target=as_published")
     provisional = kernel.provisional()
     sketch = job.sketch(provisional)
     job.real_twin(provisional)  # refuses a wrong name
@@ -120,7 +146,21 @@ def preparation_of(dataset: dict[str, Any]) -> Preparation:
     require_finite("dataset.threshold", threshold)
     if threshold and "binarize" not in steps:
         raise InputError(f"dataset.threshold={threshold} has no effect; add binarize to dataset.prepare")
-    return Preparation(tuple(map(str, steps)), None if threshold == "validation" else float(threshold))
+    return Preparation(
+        tuple(map(str, steps)),
+        None if threshold == "validation" else float(threshold),
+        splitting_of(dataset),
+        str(dataset.get("prepare_on", "train")),
+        str(dataset.get("target", "as_published")),
+    )
+
+
+def splitting_of(dataset: dict[str, Any]) -> Splitting:
+    """The split of a dataset's config."""
+    fraction, seed = dataset.get("test_fraction", TEST_FRACTION), dataset.get("split_seed")
+    require(isinstance(fraction, int | float), "dataset.test_fraction", "a number between 0 and 1", fraction)
+    require(seed is None or type(seed) is int, "dataset.split_seed", "null or a whole number", seed)
+    return Splitting(str(dataset.get("split", "default")), float(fraction), seed)
 
 
 def _features(given: Any) -> list[int | str]:
@@ -145,6 +185,15 @@ def wanted_error(given: int | str) -> float | None:
         error = 0.0
     require(0 < error < 1, "features=auto", "followed by an error between 0 and 1, as in auto:0.05", given)
     return error
+
+
+def _shard(given: str | None) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    i, _, n = given.partition("/")
+    good = i.isdecimal() and n.isdecimal() and 1 <= int(i) <= int(n)
+    require(good, "shard", "null, or i/n for the i-th of n shares of the rows, such as 1/4", given)
+    return int(i), int(n)
 
 
 def _seeds(given: Any) -> list[int]:

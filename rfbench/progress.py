@@ -1,6 +1,7 @@
 """What a user sees while work goes on: lines, and bars on a terminal."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,12 @@ def with_progress(blocks: Iterable[tuple[Any, Any]], shown: "tqdm[Any]") -> Iter
     for X, y in blocks:
         yield X, y
         shown.update(len(X))
+
+
+def columns(otherwise: int) -> int:
+    """How wide a text may be: the terminal, or COLUMNS where it is set, or what is given where there is neither."""
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if known else otherwise
 
 
 def say(text: str) -> None:

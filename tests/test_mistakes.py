@@ -51,7 +51,8 @@ MISTAKES = {
     "task=variance sketch=exact": "this one is deterministic",
     "-m sketch=rff,orf ~kernel.length_scale": "an option cannot be removed",
     "-m experiment=demo,wacker/fig5_8": "run one at a time",
-    "engine.name=cluster": "no engine 'cluster'; choose from local",
+    f"output_dir={'e' * 300}": "output_dir cannot be used (File name too long); choose another folder",
+    "engine.name=cluster": "no engine 'cluster'; choose from dask, local, processes",
     "lst": "no command 'lst'; did you mean 'list'? (options are key=value",
     "list datesets": "did you mean 'datasets'",
     "--frobnicate": "unrecognized arguments: --frobnicate",
@@ -77,6 +78,16 @@ MISTAKES = {
     "sketch=[rff,orf]": "sketch takes one choice, and a list was given; for a sweep use -m sketch=rff,orf",
     "dataset.threshold=nan": "dataset.threshold must be a finite number",
     "dataset.threshold=0.5": "dataset.threshold=0.5 has no effect; add binarize to dataset.prepare",
+    "sketch=rff degree=6": "'degree=6' has no effect: kernel=gaussian has no degree; remove it",
+    "-m sketch=identity,exact kernel=linear degree=2": "kernel=linear has no degree",
+    "task=ridge task.solver=dual task.tolerance=0.1": "no effect: it needs task.solver=cg or task.solver=auto; remove",
+    "task=attention task.head=1": "'task.head=1' has no effect: it needs task.file=FILE; remove it",
+    "dataset=synthetic dataset.distribution=sparse dataset.density=a": "dataset.density must be in (0, 1]; 'a'",
+    "dataset=synthetic dataset.distribution=[]": "no dataset.distribution []",
+    "dataset=synthetic dataset.columns=true": "dataset.columns must be a positive integer; True was given",
+    "dataset=sinc sketch=rff dataset.rows=10000000000000000000": "dataset.rows must be at most 1,000,000,000",
+    "dataset=synthetic dataset.density=0.5": "it needs dataset.distribution=sparse; remove it",
+    "--info nothing": "invalid choice: 'nothing'",
     "sketch=rff kernel.length_scale=inf": "kernel.length_scale must be a finite number",
     "sketch=rff kernel.length_scale=nan": "kernel.length_scale must be a finite number",
     "kernel.gamma=1e400": "kernel.gamma must be a finite number",
@@ -108,6 +119,12 @@ def test_a_mistake_is_one_line_with_the_way_out(words, tmp_path, monkeypatch, rf
     assert not list(tmp_path.glob("outputs/*/*")), "an empty results directory was left"
 
 
+@pytest.mark.parametrize("word", ["a\nb", "a\x85b", "a\x1b[2Jb"])
+def test_what_was_given_does_not_break_the_line(word, rfbench):
+    one_line(rfbench("list", word))
+    one_line(rfbench("compare", "sketch=rff", word))
+
+
 FAILURES = {
     "degree=1000": "is not a finite number; use dtype=float64, or other options of the kernel",
     "kernel.gamma=1e30": "is not a finite number; use dtype=float64, or other options of the kernel",
@@ -124,14 +141,15 @@ def test_numbers_out_of_range_fail_in_a_sentence(words, rfbench):
     assert "Error" not in done.stderr
 
 
-def test_a_user_without_home(rfbench, monkeypatch):
+@pytest.mark.parametrize("words", [("data", "check"), ("dataset=wine", "features=16", "seeds=1")])
+def test_a_user_without_home(words, rfbench, monkeypatch):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
 
     for name in ("RFBENCH_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pathlib.Path.home", no_home)
-    one_line(rfbench("data", "check"), "set RFBENCH_CACHE")
+    one_line(rfbench(*words), "set RFBENCH_CACHE")
 
 
 def test_a_deleted_working_directory(rfbench_process, tmp_path):

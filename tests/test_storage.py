@@ -1,4 +1,4 @@
-"""Cached arrays: found again, never stale, complete or absent, and not required."""
+"""Files that are complete or absent, locks and digests."""
 
 import os
 import subprocess
@@ -12,7 +12,6 @@ from rfbench.storage import (
     HOST,
     append_file,
     atomic_dir,
-    cached,
     digest,
     exclusive_lock,
     remove_leftovers,
@@ -20,64 +19,6 @@ from rfbench.storage import (
 )
 
 A = np.arange(6.0).reshape(2, 3)
-
-
-@pytest.fixture
-def calls(monkeypatch, tmp_path):
-    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
-    made = []
-
-    def make():
-        made.append(1)
-        return A, np.array(len(made))
-
-    return made, make
-
-
-def test_the_same_is_made_once(calls, tmp_path):
-    made, make = calls
-    for _ in range(3):
-        first, second = cached("thing", (A, "word", 1.0), make)
-        np.testing.assert_array_equal(first, A)
-        assert second == 1
-    assert len(made) == 1
-    (file,) = (tmp_path / "cache" / "references").iterdir()
-    assert file.name.startswith("thing-")
-
-
-def test_whatever_differs_is_made_again(calls):
-    made, make = calls
-    for depends_on in ((A,), (A.T,), (A.astype(np.float32),), (A + 1e-9,), (A, 1), (A, 1.0), (A, "1")):
-        cached("thing", depends_on, make)
-    cached("other", (A,), make)
-    assert len(made) == 8
-
-
-def test_another_version_computes_again(calls, monkeypatch):
-    made, make = calls
-    cached("thing", (A,), make)
-    monkeypatch.setattr("rfbench.storage.__version__", "0.0.0")
-    cached("thing", (A,), make)
-    assert len(made) == 2
-
-
-def test_a_damaged_file_is_made_again(calls, tmp_path):
-    made, make = calls
-    cached("thing", (A,), make)
-    (file,) = (tmp_path / "cache" / "references").iterdir()
-    whole = file.read_bytes()
-    for content in (b"", whole[: len(whole) // 2], b"nonsense"):
-        file.write_bytes(content)
-        np.testing.assert_array_equal(cached("thing", (A,), make)[0], A)
-    assert len(made) == 4
-
-
-def test_a_cache_that_cannot_be_written_does_not_stop_a_run(calls, monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file"))
-    _, make = calls
-    assert cached("thing", (A,), make)[1] == 1
-    assert cached("thing", (A,), make)[1] == 2
 
 
 def test_digests_see_type_and_shape_of_the_same_bytes():
@@ -149,11 +90,12 @@ def test_what_a_kill_leaves_is_gone_after_the_next_start(tmp_path):
 
 @pytest.mark.medium
 def test_a_run_removes_what_a_killed_one_left(rfbench, tmp_path):
-    words = ("-m", "features=64", "seeds=1")
+    words = ("-m", "task=ridge", "task.save=true", "dataset=wine", "sketch=rff", "features=8", "seeds=1")
     assert rfbench(*words).returncode == 0
     (sweep,) = tmp_path.glob("outputs/sweep-*")
     (job,) = sweep.glob("jobs/*")
-    left = [job / f".run.json.{gone()}", job / f".results.csv.{gone()}", sweep / f".summary.csv.{gone()}"]
+    left = [job / f".run.json.{gone()}", job / "models" / f".features8-seed0.npz.{gone()}"]
+    left += [job / f".results.csv.{gone()}", sweep / f".summary.csv.{gone()}"]
     for path in left:
         path.write_text("half")
     assert rfbench(*words).returncode == 0

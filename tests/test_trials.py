@@ -129,6 +129,44 @@ def test_one_job_is_built_once_and_asks_git_once(rfbench, monkeypatch):
     assert (len(built), len(asked)) == (1, 1)
 
 
+def test_results_go_where_output_dir_says_and_are_found_there(rfbench, tmp_path):
+    where = f"output_dir={tmp_path / 'my (results), new'}"
+    done = rfbench(*WORDS, "sketch=rademacher", where)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "outputs").exists()
+    assert "rfbench report 'my (results), new', then open my (results), new/report.html" in done.stdout
+    (single,) = tmp_path.glob("my (results), new/*/*/results.csv")
+    assert rfbench("-m", *WORDS, "sketch=rademacher", where).returncode == 0
+    (again,) = tmp_path.glob(f"my (results), new/sweep-*/jobs/{single.parent.name}/results.csv")  # the same name
+    assert again.read_text() == single.read_text()
+
+
+def test_a_reading_is_tried_again_when_its_reason_is_gone(rfbench, tmp_path):
+    """A counter that appears between two runs; while it is missing, nothing is computed again."""
+    zone = tmp_path / "powercap" / "intel-rapl:0"
+    words = (
+        "meter=rapl",
+        f"meter.root={zone.parent}",
+        "meter.idle_seconds=0",
+        "dataset=wine",
+        "features=64",
+        "seeds=1",
+    )
+    assert rfbench(*words).returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    before = path.read_text()
+    assert "no energy counter" in before
+    assert rfbench(*words).returncode == 0
+    assert path.read_text() == before
+    zone.mkdir(parents=True)
+    for name, text in {"name": "package-0", "energy_uj": "1000000", "max_energy_range_uj": "262143328850"}.items():
+        (zone / name).write_text(text)
+    assert rfbench(*words).returncode == 0
+    rows = read_rows(path)
+    assert {row["status"] for row in rows} == {"ok"}
+    assert "joules" in {row["metric"] for row in rows}
+
+
 def test_finished_jobs_of_another_command_are_reused(rfbench, tmp_path):
     assert rfbench(*WORDS, "sketch=rademacher").returncode == 0
     (single,) = tmp_path.glob("outputs/*/*/results.csv")

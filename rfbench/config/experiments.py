@@ -41,10 +41,12 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
         for override in given:
             if override.key_or_group == "experiment" and override.is_sweep_override():
                 raise InputError(f"'{override.input_line}': each experiment is a sweep of its own; run one at a time")
+        if not any(asks_more(override.key_or_group) for override in given):
+            size = next((override.value() for override in reversed(given) if override.key_or_group == "size"), "normal")
+            require_size(size, None)
+            return Plan(overrides, multirun, None, [], None, True, [])
         config = compose_experiment(given)
-    require(config.size in SIZES, "size", "quick, normal or full", config.size)
-    if config.size != "normal" and not config.hydra.runtime.choices.get("experiment"):
-        raise InputError(f"size={config.size} has no effect without an experiment; add experiment=…, or remove it")
+    require_size(config.size, config.hydra.runtime.choices.get("experiment"))
     mine = {override.key_or_group for override in given}
     swept = dict(config.hydra.sweeper.params or {}) | dict(config.sizes.get(config.size) or {})
     added = {key: value for key, value in swept.items() if key not in mine}
@@ -59,6 +61,17 @@ def plan(overrides: list[str], multirun: bool) -> Plan:
         config.download,
         smaller(config, swept, mine) if config.size != "full" else [],
     )
+
+
+def asks_more(key: str) -> bool:
+    """Whether a key may bring other words than those of the command line."""
+    return key == "experiment" or (key.startswith("hydra") and key != "hydra.searchpath")
+
+
+def require_size(size: Any, experiment: str | None) -> None:
+    require(size in SIZES, "size", "quick, normal or full", size)
+    if size != "normal" and not experiment:
+        raise InputError(f"size={size} has no effect without an experiment; add experiment=…, or remove it")
 
 
 def smaller(config: DictConfig, swept: dict[str, Any], mine: set[str]) -> list[str]:

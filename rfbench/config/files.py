@@ -3,11 +3,11 @@
 import re
 import sys
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 
-from rfbench.registry import GROUPS, broken
+from rfbench.registry import GROUPS, broken, entry_points
 from rfbench.storage import cache_dir
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -39,12 +39,18 @@ def choices(group: str) -> dict[str, str]:
     found = {}
     for root in roots():
         folder = root / group
-        for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
+        for path in sorted(folder.rglob("*.yaml"), key=as_counted) if folder.is_dir() else ():
             text = path.read_text(encoding="utf-8", errors="replace").splitlines()[:2]
             lines = [*(line.removeprefix("#").strip() for line in text), "", ""]
             about = lines[lines[0].startswith("@package")]
             found[path.relative_to(folder).with_suffix("").as_posix()] = about
     return found
+
+
+def as_counted(path: Path) -> list[str | int]:
+    """The key of an order in which fig4_2 is before fig4_10."""
+    words = re.split(r"(\d+)", path.with_suffix("").as_posix())
+    return [int(word) if word.isdigit() else word for word in words]
 
 
 def root_keys() -> dict[str, tuple[str, str]]:

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from rfbench.config.compose import own_options
 from rfbench.config.files import CONF, roots
@@ -43,8 +43,15 @@ def default_options(group: str, name: str) -> Mapping[str, Any]:
 
 @cache
 def _options(group: str, file: Path | None) -> Mapping[str, Any]:
-    shared: Any = OmegaConf.load(CONF / "config.yaml")
-    node: Any = OmegaConf.merge(shared.get(group, {}), own_options(file, group) if file else {})
+    node: Any = OmegaConf.merge(_shared().get(group, {}), own_options(file, group) if file else {})
     plain = OmegaConf.to_container(node, resolve=True)
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items() if key != "defaults"}
+
+
+@cache
+def _shared() -> DictConfig:
+    """The options that all choices of a group have."""
+    shared = OmegaConf.load(CONF / "config.yaml")
+    assert isinstance(shared, DictConfig)
+    return shared

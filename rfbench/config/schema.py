@@ -1,6 +1,7 @@
 """YAML → plain values: every key known and every type checked, before anything runs."""
 
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -28,11 +29,15 @@ class Root:
     train_rows: int | None = None
     dtype: str = "float32"
     block_rows: int = 256
+    output_dir: str = "outputs"
     data_dir: str | None = None
     download: bool = True
     memory_limit: str | None = None
+    shard: str | None = None
+    costs: bool | None = None
     force: bool = False
     plot: list[str] | None = None
+    spread: str = "std"
     size: str = "normal"
     sizes: dict[str, Any] = field(default_factory=dict)
 
@@ -51,13 +56,18 @@ def typed(config: DictConfig) -> dict[str, Any]:
         name = config[group].get("name")
         require(isinstance(name, str), f"{group}.name", "a word", name)
     try:
-        plain = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(Root), config), resolve=True)
+        plain = OmegaConf.to_container(OmegaConf.merge(_schema(), config), resolve=True)
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     assert isinstance(plain, dict)
     for group in ("opu", "meter"):  # an absent device does not change the name of a directory
         plain[group] = None if plain[group]["name"] == "none" else plain[group]
     return {str(key): value for key, value in plain.items()}
+
+
+@cache
+def _schema() -> DictConfig:
+    return OmegaConf.structured(Root)  # type: ignore[no-any-return]
 
 
 def feature_count(given: int | str, d: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 from rfbench import __version__
 from rfbench.checks import InputError
 from rfbench.memory import peak_bytes
+from rfbench.registry import plugins_of
 from rfbench.results.recorder import Recorder
 from rfbench.storage import replace_file
 
@@ -25,10 +26,15 @@ class Manifest:
 
     def __init__(self, directory: Path, config: Mapping[str, Any]) -> None:
         self.path, self.config, self.start = directory / "run.json", config, perf_counter()
-        self.before = read_manifest(directory)
+        self.before, self.plugins = read_manifest(directory), plugins_of(config)
 
     def data_changed(self, digest: str) -> bool:
         return self.before.get("data", digest) != digest
+
+    def other_plugins(self) -> str:
+        """The plugins that computed what is there, where they are not those of today."""
+        before = self.before.get("plugins", self.plugins)
+        return "" if before == self.plugins else versions_of(before) or "another program"
 
     def write(self, data: str, recorder: Recorder) -> None:
         manifest = {
@@ -39,13 +45,22 @@ class Manifest:
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "peak_bytes": peak_bytes(),
             "meter": recorder.readings.sources or self.before.get("meter", "none"),
-            "versions": {"rfbench": __version__, "python": platform.python_version()}
-            | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")},
+            "versions": {"rfbench": __version__, "python": platform.python_version()} | library_versions(),
+            "plugins": self.plugins,
             "blas": blas(),
             "machine": {"system": platform.platform(), "processor": processor(), "cores": os.cpu_count()},
             "git": git_state(),
-        }
+        } | {key: self.before[key] for key in ("merged",) if key in self.before}
         replace_file(self.path, json.dumps(manifest, indent=1, default=str) + "\n")
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "hydra-core")}
+
+
+def versions_of(plugins: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in plugins.items())
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -85,6 +100,7 @@ def blas() -> list[dict[str, Any]]:
     return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
 
 
+@cache
 def processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

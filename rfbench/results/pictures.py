@@ -2,17 +2,15 @@
 
 import io
 import json
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
-from rfbench.storage import replace_file
+from rfbench.checks import InputError, in_short
+from rfbench.storage import UNREADABLE, replace_file
 
 MAPS, POSTERIORS, GRIDS = "maps", "posteriors", "grids"
 
@@ -45,9 +43,10 @@ def read_pictures(directory: Path, kind: str) -> dict[PictureKey, Array]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return {PictureKey(*json.loads(key)): arrays[key] for key in arrays}
-    except (ValueError, TypeError, AttributeError, EOFError, BadZipFile, zlib.error) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is damaged ({reason}); delete it, and add force=true to draw it again") from None
+    except UNREADABLE as error:
+        raise InputError(
+            f"{path} is damaged ({in_short(error)}); delete it, and add force=true to draw it again"
+        ) from None
 
 
 def most_features(pictures: Iterable[PictureKey]) -> dict[tuple[str, str], PictureKey]:

@@ -2,13 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rfbench.devices.meters import Meter, Reading
 from rfbench.storage import replace_file
 
+FILE = "samples.csv"
 KEY = ("features", "seed", "device")
 
 
@@ -29,17 +30,24 @@ class Readings:
 
     def keep(self, directory: Path) -> None:
         """Add the samples to samples.csv, in place of earlier ones of the same trials."""
-        path = directory / "samples.csv"
         fresh = [
             [*key, reading.source, f"{seconds:.6f}", repr(value), reading.unit]
             for key, reading in self.new.items()
             for seconds, value in reading.samples
         ]
         if fresh:
-            lines = list(csv.reader(io.StringIO(path.read_text()))) if path.exists() else []
-            kept = [line for line in lines[1:] if tuple(line[: len(KEY)]) not in self.new]
-            text = io.StringIO()
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerows([[*KEY, "source", "seconds", "value", "unit"], *kept, *fresh])
-            replace_file(path, text.getvalue())
+            kept = [line for line in read_samples(directory) if tuple(line[: len(KEY)]) not in self.new]
+            write_samples(directory, [*kept, *fresh])
         self.new.clear()
+
+
+def read_samples(directory: Path) -> list[list[str]]:
+    path = directory / FILE
+    return list(csv.reader(io.StringIO(path.read_text())))[1:] if path.exists() else []
+
+
+def write_samples(directory: Path, lines: Iterable[list[str]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([[*KEY, "source", "seconds", "value", "unit"], *lines])
+    replace_file(directory / FILE, text.getvalue())

@@ -12,6 +12,13 @@ from rfbench.results.pictures import PictureKey, keep_pictures
 from rfbench.results.readings import Readings
 from rfbench.results.series import Curve, add_series
 
+MODELS = "models"  # folder of fitted models
+
+
+def model_file(D: int | str, seed: int | str) -> str:
+    """The file of a trial's model in this folder."""
+    return f"features{D}-seed{seed}.npz"
+
 
 class Recorder:
     """One for each job; pictures are those of one seed, the others would look alike."""
@@ -44,7 +51,7 @@ class Recorder:
         add_series(directory, self.points, self.written)
         keep_pictures(directory, self.pictures)
         for name, model in self.models.items():
-            write_recipe(directory / "models" / name, model)
+            write_recipe(directory / MODELS / name, model)
         self.forget()
 
     def forget(self) -> None:

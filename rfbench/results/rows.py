@@ -18,6 +18,7 @@ COLUMNS = (
 )  # fmt: skip
 MISSING = "missing"  # status of a number that a finished trial could not measure, with the reason
 FINISHED = ("ok", MISSING)
+LOCK = ".lock"  # of the run that writes a directory
 Row = Mapping[str, Any]
 
 
@@ -39,7 +40,7 @@ def parsed(path: Path, data: bytes) -> list[dict[str, str]]:
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise InputError(f"{path} has other columns than this version writes; move it away and rerun")
         for row in reader:
-            key = tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")])
+            key = number_key(row)
             if not is_row(row) or key in numbers:
                 raise damaged(path, len(rows) + 2)
             if row["status"] != "failed":
@@ -89,10 +90,10 @@ def joined_rows(asked: Mapping[Path, Collection[int]]) -> tuple[list[dict[str, s
 
 
 def unique_rows(rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-    """Of rows for the same number the first: jobs may share a number of features."""
+    """The first of the rows for the same number: jobs may share a number of features."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        found.setdefault(tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")]), row)
+        found.setdefault(number_key(row), row)
     return list(found.values())
 
 
@@ -116,15 +117,25 @@ class Results:
         self.path = directory / "results.csv"
         found = read_rows(self.path)
         self.rows: list[Row] = [row for row in found if row["status"] in FINISHED]
-        self.stale = len(found) > len(self.rows)  # the file has failed rows of an earlier start
-        self.file = Journalled(self.path, read_whole(self.path).data)
+        whole = read_whole(self.path).data
+        torn = self.path.exists() and self.path.stat().st_size > len(whole)
+        self.stale = torn or len(found) > len(
+            self.rows
+        )  # the file has failed rows of an earlier start, or no rows at all
+        self.file = Journalled(self.path, whole)
         self.written = {trial_key(row) for row in self.rows}
         self.done = set() if force else set(self.written)
+
+    def set_aside(self, name: str) -> None:
+        """Start with no rows; those so far stay in another file."""
+        write_rows(self.path.with_name(name), self.rows)
+        self.rows, self.stale, self.written, self.done = [], False, set(), set()
+        self.file.rewrite(as_csv((), header=True).encode())
 
     def add(self, rows: Sequence[Row]) -> None:
         """Append all rows of a trial at once: they count together or not at all.
 
-        Where they take the place of earlier ones, the file is written anew.
+        If they replace earlier ones, the whole file is written again.
         """
         keys = {trial_key(row) for row in rows}
         if keys & self.written:
@@ -139,6 +150,11 @@ class Results:
         self.stale = False
 
 
+def number_key(row: Row) -> tuple[str, ...]:
+    """All columns that say what a number is of."""
+    return tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")])
+
+
 def trial_key(row: Row) -> tuple[str, str]:
     """(features, seed), which identify a trial within its job."""
     return str(row.get("features", "")), str(row.get("seed", ""))
@@ -146,4 +162,4 @@ def trial_key(row: Row) -> tuple[str, str]:
 
 def only_writer(directory: Path) -> AbstractContextManager[None]:
     """Refuse a second process in the same directory."""
-    return exclusive_lock(directory / ".lock", f"another run is writing {directory}; wait for it or stop it")
+    return exclusive_lock(directory / LOCK, f"another run is writing {directory}; wait for it or stop it")

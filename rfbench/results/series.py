@@ -91,7 +91,7 @@ def add_series(directory: Path, rows: list[dict[str, Any]], known: Collection[tu
     again, path = {trial_key(row) for row in rows}, directory / FILE
     if not rows:
         return
-    if path.exists() and not again & set(known):
+    if path.exists() and again.isdisjoint(known):
         append_file(path, as_csv(rows, SERIES_COLUMNS).encode())
     else:
         write_series(directory, [*(row for row in read_series(directory) if trial_key(row) not in again), *rows])

@@ -6,7 +6,8 @@ import pytest
 from omegaconf import OmegaConf
 from support.answers import one_line
 
-from rfbench.config.compose import compose_jobs, known_keys, without_hydra
+from rfbench.checks import InputError
+from rfbench.config.compose import combinations, compose_job, compose_jobs, composer, known_keys, without_hydra
 from rfbench.config.experiments import plan
 from rfbench.config.files import CONF, choices, root_keys
 from rfbench.config.labels import label, with_options
@@ -141,3 +142,33 @@ def test_a_pickled_config_is_not_loaded(rfbench, tmp_path):
     (tmp_path / "config.pickle").write_bytes(b"cos\nmkdir\n(S'called'\ntR.")
     one_line(rfbench("--experimental-rerun", "config.pickle"), "unrecognized arguments")
     assert not (tmp_path / "called").exists()
+
+
+def test_values_are_put_in_as_hydra_does():
+    """Into what choices make; a choice, an option of one choice only, an interpolation, a list, a null."""
+    words = ["sketch=rff,ctr_rademacher", "kernel=gaussian", "features=[1d,64],32", "kernel.length_scale=median,2"]
+    words += ["dataset.prepare=[standardize]", "train_rows=null", "block_rows=128", "++degree=4", "seeds=${degree}"]
+    compose_one = composer()
+    several = combinations(words, multirun=True)
+    assert len(several) == 8
+    for one in several:
+        composed = compose_one(one)
+        assert composed.config == without_hydra(compose_job(one))
+        assert composed.words == one
+
+
+@pytest.mark.parametrize("word", ["sketch.no=1", "kernel.bias=1", "task.alpha=1", "dataset.rows=3"])
+def test_an_option_that_the_choices_do_not_have_is_refused(word):
+    with pytest.raises(InputError, match=f"'{word.partition('=')[0]}'"):
+        composer()(["sketch=rff", "kernel=gaussian", word])
+
+
+def test_a_sweep_takes_null(rfbench, tmp_path):
+    """Of an option that other choices may lack; a list of one choice, as which it waits, cannot have it."""
+    words = ("dataset=wine", "features=8", "seeds=1", "sketch=rff,orf", "sketch.truncation=null")
+    assert not rfbench("-m", *words).returncode
+    places = [path.parent.name for path in tmp_path.rglob("jobs/*/results.csv")]
+    assert not rfbench("-m", *words[:-1], "force=true").returncode
+    assert sorted(places) == sorted({path.parent.name for path in tmp_path.rglob("jobs/*/results.csv")})
+    assert len(places) == 2
+    assert "did you mean 'sketch.truncation'" in rfbench("-m", *words[:-1], "sketch.trncation=null").stderr

@@ -134,7 +134,9 @@ def test_what_was_not_written_as_a_trial_is_dropped(tmp_path, tail):
     path = written(tmp_path)
     path.write_bytes(path.read_bytes() + tail)
     assert len(read_rows(path)) == 6
-    Results(tmp_path).add([row(3)])
+    results = Results(tmp_path)
+    assert results.stale, "where nothing is left to compute, the file is written anew"
+    results.add([row(3)])
     assert path.read_text().endswith("0.5,,ok,\n")
     assert len(read_rows(path)) == 7
 
@@ -224,10 +226,16 @@ def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypa
     names = {group: {"name": group} for group in ("dataset", "sketch", "task", "kernel", "opu", "meter", "engine")}
     config = asdict(Root()) | names
     here = job_hash(config)
-    free = {"seeds", "force", "data_dir", "download", "memory_limit", "block_rows", "engine", "plot", "size", "sizes"}
+    free = {"seeds", "force", "output_dir", "data_dir", "download", "memory_limit", "block_rows", "engine", "shard"}
+    free |= {"plot", "spread", "size", "sizes"}
     for key in config:
         assert (job_hash(config | {key: "other"}) == here) == (key in free), key
     assert job_hash(config | {"task": {"name": "task", "save": True}}) == here
+    one, other, changed = (
+        job_hash(config | {"dataset": {"name": "mine", "file": f"{place}"}})
+        for place in ("/home/one/cache/own/mine-1fe0", "/home/two/cache/own/mine-1fe0", "/home/one/cache/own/mine-2aa0")
+    )
+    assert one == other != changed  # of one file, added on two machines
     single, places = directories([config], None, False)
     assert places == [single] == [tmp_path / "outputs" / "dataset-sketch-task" / here]
     assert short_hash({"a": 1, "b": 2}) == short_hash({"b": 2, "a": 1})
@@ -235,19 +243,20 @@ def test_the_directory_depends_on_what_determines_the_numbers(tmp_path, monkeypa
 
 def test_jobs_lie_below_the_joined_table_whatever_their_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    configs = [{"degree": degree} for degree in (3, 4)]
+    configs = [{"degree": degree, "output_dir": "outputs"} for degree in (3, 4)]
     target, places = directories(configs, None, True)
     assert target.parent == tmp_path / "outputs"
     assert target.name.startswith("sweep-")
     assert places == [target / "jobs" / job_hash(config) for config in configs]
     assert directories(configs[::-1], None, True) == (target, places[::-1])
-    assert directories([{"degree": 5}], None, True)[0] != target
+    assert directories([configs[0] | {"degree": 5}], None, True)[0] != target
     assert directories(configs, "wacker/fig4_8", True)[0] == tmp_path / "outputs" / "wacker" / "fig4_8"
 
 
 SWEEP = ("-m", "dataset=digits", "sketch=rademacher,gaussian", "features=[1024,2048]", "degree=6", "seeds=12")
 
 
+@pytest.mark.slow
 def test_kill_in_the_middle_of_a_sweep_then_the_same_command(tmp_path, rfbench):
     """Nothing lost, nothing doubled, and the numbers are those of a run that was never disturbed."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -295,6 +304,7 @@ def test_files_of_a_run(tmp_path, rfbench):
         "summary.csv",
         "run.json",
         "figure.png",
+        "figure.pdf",
         "figure.svg",
         "figure.csv",
         "rfbench.log",

@@ -1,8 +1,18 @@
 """Curves on disk: those of a trial together, and of shared trials once."""
 
+import tracemalloc
+
 import numpy as np
 
-from rfbench.results.series import SERIES_COLUMNS, Curve, add_series, joined_series, of_finished
+from rfbench.results.series import (
+    SERIES_COLUMNS,
+    Curve,
+    add_series,
+    joined_series,
+    of_finished,
+    read_series,
+    write_series,
+)
 
 TRIAL = dict.fromkeys(SERIES_COLUMNS[:-3], "0")
 
@@ -22,3 +32,16 @@ def test_a_curve_that_two_jobs_share_is_that_of_the_first(tmp_path):
 def test_curves_of_a_trial_without_rows_are_not_drawn():
     points = [row | {"name": "error", "x": "1.0", "y": "0.5"} for row in (TRIAL, TRIAL | {"seed": "1"})]
     assert of_finished(points, [TRIAL | {"metric": "error", "value": "0.5"}]) == points[:1]
+
+
+def test_the_cost_of_a_trial_does_not_grow_with_the_trials(tmp_path):
+    known = {(str(features), "0") for features in range(100_000)}
+    rows = Curve("error", np.arange(2), np.arange(2)).rows({"features": 100_000, "seed": 0})
+    write_series(tmp_path, rows)
+    tracemalloc.start()
+    try:
+        add_series(tmp_path, rows, known)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000  # a copy of what is known takes four times that
+    finally:
+        tracemalloc.stop()
+    assert len(read_series(tmp_path)) == 4
