@@ -1,8 +1,13 @@
 """Datasets by name, looked up in this order: embedded, the user's files, the cache, the network."""
 
+import json
+import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
+from rfbench.checks import InputError, require_finite
 from rfbench.datasets import own
 from rfbench.datasets.attention import load_head
 from rfbench.datasets.base import Dataset
@@ -37,6 +42,21 @@ def names() -> list[str]:
 
 def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> Dataset:
     """The dataset of a config, as published; the caller applies its `prepare`."""
+    place = os.path.abspath(data_dir) if data_dir else None  # other processes may have another working directory
+    source = json.dumps(dict(config), sort_keys=True, default=str), place, download
+    return replace(_load(config, data_dir, download), source=source)
+
+
+@lru_cache(maxsize=8)
+def loaded_again(config: str, data_dir: str | None, download: bool, digest: str) -> Dataset:
+    """The dataset that another process has loaded."""
+    dataset = load(json.loads(config), data_dir=data_dir, download=download)
+    if dataset.digest != digest:
+        raise InputError(f"dataset '{dataset.name}' has other data here than where the run began; copy them from there")
+    return dataset
+
+
+def _load(config: Mapping[str, Any], data_dir: str | None, download: bool) -> Dataset:
     name = config["name"]
     if config.get("file"):
         return own.load_own(config)
@@ -47,6 +67,8 @@ def load(config: Mapping[str, Any], *, data_dir: str | None, download: bool) -> 
     if name == "shifted":
         return load_shifted(config, lambda other: load({"name": other}, data_dir=data_dir, download=download))
     if name in GENERATED:
+        for key, value in config.items():
+            require_finite(f"dataset.{key}", value)
         return GENERATED[name](config)
     if name in EMBEDDED:
         return load_embedded(name)

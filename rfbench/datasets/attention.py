@@ -3,7 +3,6 @@
 Rows are divided by d^¼, so that exp(⟨x, y⟩) of them is exp(QKᵀ/√d) [Wacker 2022, 1.3.2].
 """
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError, require
+from rfbench.checks import InputError, in_short, require
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.seeds import rng_for
-from rfbench.storage import checksum
+from rfbench.storage import UNREADABLE, checksum
 
 
 def head_config(task: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,8 +44,10 @@ def read_head(path: Path, head: int) -> tuple[Array, Array, Array | None]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in ("Q", "K", "V") if name in file}
-    except (OSError, ValueError, zipfile.BadZipFile, TypeError, AttributeError) as error:
-        raise InputError(f"task.file must be an .npz file with Q and K; cannot read {path} ({error})") from None
+    except UNREADABLE as error:
+        raise InputError(
+            f"task.file must be an .npz file with Q and K; cannot read {path} ({in_short(error)})"
+        ) from None
     if not {"Q", "K"} <= set(arrays):
         raise InputError(f"task.file must be an .npz file with Q and K {layout}; {path.name} lacks one of them")
     shapes = ", ".join(f"{name} {A.shape}" for name, A in arrays.items())

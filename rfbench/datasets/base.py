@@ -82,6 +82,25 @@ class OnDisk:
         return self._map()[index]
 
 
+@dataclass(frozen=True)
+class Rescaled:
+    """Targets minus a shift, over a scale."""
+
+    rows: Rows
+    shift: float
+    scale: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.rows.shape
+
+    def read(self, start: int, stop: int) -> Array:
+        return (self.rows.read(start, stop) - self.shift) / self.scale
+
+    def take(self, index: Array) -> Array:
+        return (self.rows.take(index) - self.shift) / self.scale
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Rows as published.  The first n_train are the training rows; None: the split is drawn for each seed."""
@@ -95,6 +114,25 @@ class Dataset:
     digest: str = ""  # of the files; empty for rows that cannot change
     labels: tuple[Any, ...] = ()  # names of the classes as in the file; empty: their numbers
     columns: Columns | None = None  # of the table that it was; None: rows of numbers
+    files: tuple[tuple[str, int], ...] = ()  # those that it consists of, in the order of their rows, with their counts
+    folds: Rows | None = None  # (n,), for each row which of its published splits it is a test row of
+    source: tuple[Any, ...] | None = None  # the arguments that load it
+
+    def place(self, row: int) -> tuple[str, int]:
+        """What to call the source of a row, and the number of the row in it."""
+        for name, count in self.files:
+            if row < count:
+                return name, row
+            row -= count
+        return f"dataset '{self.name}'", row
+
+    def __reduce__(self) -> Any:
+        """Another process loads it by itself, from its own memory map, cache or download."""
+        if self.source is None:
+            return super().__reduce__()
+        from rfbench.datasets import loaded_again
+
+        return loaded_again, (*self.source, self.digest)
 
     def targets(self, y: Array) -> NDArray[np.float64]:
         """Labels with a column for each output, (n, p); classes are one-hot."""

@@ -68,6 +68,12 @@ class Columns:
         starts = np.cumsum([0, *(len(one.outputs) for one in self.used)]).tolist()
         return tuple(start for start, one in zip(starts, self.used, strict=False) if not one.values)
 
+    @property
+    def fills(self) -> dict[int, float]:
+        """The number that replaces an empty cell, by columns of X."""
+        numbers = (one for one in self.used if not one.values)
+        return {j: one.fill for j, one in zip(self.numeric, numbers, strict=True) if one.fill is not None}
+
     def filled(self, medians: Mapping[int, float]) -> "Columns":
         """The columns with the number that replaces an empty cell, by columns of X."""
         fills = iter([medians.get(j) for j in self.numeric])

@@ -155,18 +155,34 @@ def show_set(name: str) -> int:
     print(
         f"preparation: {', '.join(config.get('prepare') or ['none'])}; digest: {data.digest or 'none, cannot change'}"
     )
-    moments, outputs = Moments(), data.columns.outputs if data.columns else [str(j) for j in range(d)]
-    for span in spans(n, READ_ROWS):
-        moments.add(data.X.read(span.start, span.stop).astype(np.float64) / data.scale)
-    table: list[tuple[str, ...]] = [("column", "least", "mean", "largest")]
-    for j, output in list(enumerate(outputs))[:SHOWN_COLUMNS]:
-        table.append((output, *(f"{number[j]:.6g}" for number in (moments.low, moments.mean, moments.high))))
+    table = [("column", "type", "least", "mean", "largest"), *_described(data)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for first, *rest in table:
-        print("  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(rest, widths[1:], strict=True))]))
+    for line in table:
+        cells = list(zip(line, widths, strict=True))
+        print("  ".join([*(cell.ljust(w) for cell, w in cells[:2]), *(cell.rjust(w) for cell, w in cells[2:])]))
     if d > SHOWN_COLUMNS:
         print(f"… and {d - SHOWN_COLUMNS} more columns")
     return 0
+
+
+def _described(data: Dataset) -> list[tuple[str, ...]]:
+    """Name, type and range of the first columns."""
+    (n, d), moments, whole = data.X.shape, Moments(), np.ones(data.X.shape[1], bool)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which are not shown
+        for span in spans(n, READ_ROWS):
+            X = data.X.read(span.start, span.stop).astype(np.float64) / data.scale
+            moments.add(X)
+            whole &= (np.rint(X) == X).all(0)
+    columns = data.columns
+    names = columns.outputs if columns else [str(j) for j in range(d)]
+    fills = columns.fills if columns else {}
+    lines = []
+    for j, name in enumerate(names[:SHOWN_COLUMNS]):
+        low, mean, high = (float(number[j]) for number in (moments.low, moments.mean, moments.high))
+        kind = "real" if not whole[j] else "0 or 1" if low >= 0 and high <= 1 else "whole"
+        kind += f"; an empty cell is {fills[j]:.6g}" if j in fills else ""
+        lines.append((name, kind, *(f"{number:.6g}" for number in (low, mean, high))))
+    return lines
 
 
 def _config(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError, did_you_mean, require
+from rfbench.config.identity import LATER
 from rfbench.datasets.base import Dataset, OnDisk
 from rfbench.datasets.columns import Plan, Wishes, plan
 from rfbench.datasets.formats.binary import checked, read_npy, read_npz
@@ -25,7 +26,7 @@ from rfbench.datasets.store import READ_ROWS, DamagedError, open_arrays, write_r
 from rfbench.seeds import rng_for
 from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
 
-KEYS = ("name", "file", "sha256", "prepare", "threshold")  # of its config file
+KEYS = ("name", "file", "sha256", "prepare", "threshold", *LATER["dataset"])  # of its config file
 MAX_CLASSES = 20  # integers with more different values are a regression target
 MEDIAN_ROWS, MEDIAN_CELLS = 100_000, 10_000_000  # from which medians are taken, where there are more
 

@@ -1,7 +1,8 @@
-"""Two sets of rows, such as two .npy files, as a dataset: training rows are the first, test rows the second."""
+"""Sets of rows, such as files, as a dataset: training rows are the first set, test rows all others."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,12 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, InMemory, OnDisk, Rows
-from rfbench.datasets.formats.binary import read_npy
+from rfbench.datasets.formats.binary import read_npy, unpacked
 from rfbench.datasets.store import data_digest
+from rfbench.registry import find
+from rfbench.storage import cache_dir, ensure_dir
+
+MOST_NAMES = 3  # in the name of a directory
 
 
 @dataclass(frozen=True)
@@ -46,35 +51,67 @@ def pair(task: Mapping[str, Any]) -> dict[str, Any] | None:
     x, y = task.get("x"), task.get("y")
     if x is None and y is None:
         return None
-    if x is None or y is None:
+    if x is None or not y:
         raise InputError(f"task.x and task.y compare two files; give task.{'x' if x is None else 'y'} too")
-    files = {key: str(Path(str(file)).expanduser().absolute()) for key, file in (("x", x), ("y", y))}
-    return {"name": f"{Path(str(x)).stem}-{Path(str(y)).stem}", **files}
+    others = [str(file) for file in y] if isinstance(y, list) else [str(y)]
+    files = [str(Path(file).expanduser().absolute()) for file in (str(x), *others)]
+    if len(set(files[1:])) < len(others):
+        raise InputError("task.y names a file twice; give each once")
+    words = [Path(file).stem for file in others] if len(others) <= MOST_NAMES else [f"{len(others)}-sets"]
+    name = "-".join([Path(files[0]).stem, *words])
+    return {"name": name, "x": files[0], "y": files[1] if len(others) == 1 else files[1:]}
 
 
-def stacked(name: str, first: Rows, second: Rows, digest: str = "") -> Dataset:
-    """Training rows and test rows without labels."""
-    rows = Stacked(first, second)
+def names_of(files: Sequence[Path]) -> list[str]:
+    """Names without folders where these differ, else with the last folder."""
+    names = [file.name for file in files]
+    return names if len(set(names)) == len(files) else ["/".join(file.parts[-2:]) for file in files]
+
+
+def stacked(name: str, parts: Iterable[tuple[str, Rows]], digest: str = "") -> Dataset:
+    """Training rows, then test rows, of one or several files, without labels."""
+    parts = list(parts)
+    rows = reduce(Stacked, (rows for _, rows in parts))
     labels = InMemory(np.broadcast_to(0.0, rows.shape[:1]))
-    return Dataset(name, rows, labels, None, first.shape[0], digest=digest)
+    files = tuple((file, rows.shape[0]) for file, rows in parts)
+    return Dataset(name, rows, labels, None, files[0][1], digest=digest, files=files)
 
 
 def load_pair(config: Mapping[str, Any]) -> Dataset:
-    files = [Path(config[key]) for key in ("x", "y")]
-    (_, d), (_, other) = (_shape(f"task.{key}", file) for key, file in zip("xy", files, strict=True))
-    if d != other:
-        raise InputError(f"task.x has {d} columns and task.y {other}; extract both with the same network")
-    return stacked(config["name"], OnDisk(files[0]), OnDisk(files[1]), data_digest(*files))
+    x, y = config["x"], config["y"]
+    others = [Path(file) for file in (y if isinstance(y, list) else [y])]
+    sources = [("task.x", Path(x)), *(("task.y", file) for file in others)]
+    files = [feature_file(key, file) for key, file in sources]
+    widths = [read_npy(file).shape[1] for file in files]
+    for (key, source), width in zip(sources, widths, strict=True):
+        if width != widths[0]:
+            raise InputError(
+                f"{Path(x).name} (task.x) has {widths[0]} columns and {source.name} ({key}) {width}; "
+                "extract both with the same network"
+            )
+    names = names_of([source for _, source in sources])
+    rows = zip(names, map(OnDisk, files), strict=True)
+    return stacked(config["name"], rows, data_digest(*files))
 
 
-def _shape(key: str, file: Path) -> tuple[int, ...]:
-    """The shape of an .npy file of numbers."""
-    wanted = f"{key} must be an .npy file with one feature vector per row"
-    if not file.is_file():
-        raise InputError(f"{wanted}; {file} does not exist")
-    if file.suffix != ".npy":
-        raise InputError(f"{wanted} (np.save('{file.stem}.npy', features)); got {file.name}")
+def feature_file(key: str, source: Path) -> Path:
+    """The .npy file of the feature vectors of a source, which may be a copy in the cache."""
+    wanted = f"{key} must be an .npy or .npz file with one feature vector per row, or a folder of images"
+    if source.is_dir():
+        return of_images(source)
+    if not source.is_file():
+        raise InputError(f"{wanted}; {source} does not exist")
+    if source.suffix not in (".npy", ".npz"):
+        raise InputError(f"{wanted} (np.save('{source.stem}.npy', features)); got {source.name}")
+    file = source if source.suffix == ".npy" else unpacked(source)
     array = read_npy(file)
     if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
-        raise InputError(f"{wanted}; {file.name} has {array.dtype} of shape {array.shape}")
-    return array.shape
+        raise InputError(f"{wanted}; {source.name} has {array.dtype} of shape {array.shape}")
+    return file
+
+
+def of_images(folder: Path) -> Path:
+    """The Inception features of the images in a folder, which a plugin computes once for the same images."""
+    extract = find("images", "inception", {})
+    file: Path = extract(folder, ensure_dir(cache_dir() / "features"))
+    return file

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, padded
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets.base import Dataset
+from rfbench.datasets.base import Dataset, Rescaled
 from rfbench.datasets.moments import Moments
-from rfbench.datasets.splits import Part, split
+from rfbench.datasets.splits import DEFAULT_SPLIT, Part, Splitting, split
 
 
 def _nonzero(scale: Array) -> Array:
@@ -65,14 +65,27 @@ def zero_pad(X: Array) -> Array:
 FIXED: dict[str, Callable[[Array], Array]] = {"unit_norm": unit_norm, "zero_pad": zero_pad}
 
 
+FITTED_ON = ("train", "all", "each")
+TARGETS = ("as_published", "standardize")
+
+
 @dataclass(frozen=True)
 class Preparation:
-    """Names of steps, and the threshold above which binarize gives 1; None: the task chooses it on held-out rows."""
+    """Names of steps, and the threshold above which binarize gives 1; None: the task chooses it on held-out rows.
+
+    Steps are fitted to the training rows; as others do it, to all rows, or to each of both parts by itself.
+    """
 
     steps: tuple[str, ...]
     threshold: float | None = 0.0
+    splitting: Splitting = DEFAULT_SPLIT
+    fitted_on: str = FITTED_ON[0]
+    target: str = TARGETS[0]
 
     def __post_init__(self) -> None:
+        for key, value, words in (("prepare_on", self.fitted_on, FITTED_ON), ("target", self.target, TARGETS)):
+            if value not in words:
+                raise InputError(f"no dataset.{key}={value}; {did_you_mean(value, words)}")
         for step in self.steps:
             if step not in (known := {*FITTED, *FIXED, "binarize"}):
                 raise InputError(f"no step '{step}' in dataset.prepare; {did_you_mean(step, known)}")
@@ -82,7 +95,7 @@ class Preparation:
     @property
     def until_binarize(self) -> "Preparation":
         """The steps whose result has a threshold."""
-        return Preparation(self.steps[: self.steps.index("binarize")])
+        return replace(self, steps=self.steps[: self.steps.index("binarize")], threshold=0.0)
 
     def columns(self, d: int) -> int:
         """The number of columns after preparation."""
@@ -131,6 +144,10 @@ class Prepared:
         """All rows, or those of one class."""
         return ((self._finish(X), y) for X, y in self.part.blocks(label))
 
+    def cut(self, size: int) -> Iterator["Prepared"]:
+        """Parts of `size` rows, one after the other; the last may be shorter."""
+        return (replace(self, part=part) for part in self.part.cut(size))
+
     def arrays(self) -> tuple[Array, Array]:
         """(X, y) of all rows, in memory."""
         return self.take(np.arange(len(self)))
@@ -165,7 +182,23 @@ class Split:
 def prepared_split(
     dataset: Dataset, preparation: Preparation, seed: int, dtype: Any, train_rows: int | None = None
 ) -> Split:
-    """Split for a seed, fit the preparation to the training rows, apply it to both parts."""
-    train, test = split(dataset, seed, train_rows)
-    steps = preparation.fit(train)
-    return Split(Prepared(train, dtype, steps), Prepared(test, dtype, steps))
+    """Split for a seed, fit the preparation to the rows that it names, apply it to both parts."""
+    train, test = split(dataset, seed, train_rows, preparation.splitting)
+    fitted = Part(dataset, np.empty(0, np.int64), True) if preparation.fitted_on == "all" else train
+    if preparation.target == "standardize":
+        scaled = standardized_target(dataset, fitted)
+        train, test, fitted = (replace(part, dataset=scaled) for part in (train, test, fitted))
+    steps = preparation.fit(fitted)
+    others = preparation.fit(test) if preparation.fitted_on == "each" else steps
+    return Split(Prepared(train, dtype, steps), Prepared(test, dtype, others))
+
+
+def standardized_target(dataset: Dataset, rows: Part) -> Dataset:
+    """The dataset with a target of mean 0 and variance 1 on these rows."""
+    if dataset.classes is not None or len(dataset.y.shape) > 1:
+        raise InputError(f"dataset.target=standardize needs one number to predict, which '{dataset.name}' has not")
+    moments = Moments()
+    for y in rows.labels():
+        moments.add(y)
+    scale = float(_nonzero(np.sqrt(moments.squares / moments.n)))
+    return replace(dataset, y=Rescaled(dataset.y, float(moments.mean), scale))

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.base import Dataset, OnDisk
 from rfbench.datasets.columns import Columns
 from rfbench.datasets.formats.tables import Block
 from rfbench.progress import bar, with_progress
-from rfbench.storage import checksum, replace_file
+from rfbench.storage import UNREADABLE, checksum, replace_file
 
-FILES = ("X.npy", "y.npy")
+FILES = ("X.npy", "y.npy", "folds.npy")  # the last one only where splits are published
 READ_ROWS = 10_000  # at once, where all rows are checked
 
 
@@ -65,7 +65,7 @@ def write_targets(directory: Path, y: Array, *, classification: bool, **meta: ob
         values, codes = np.unique(y, return_inverse=True)
         classes, y, labels = len(values), codes.astype(np.int64), values.tolist()
     np.save(directory / "y.npy", y if classification else y.astype(np.float64))
-    content = data_digest(*(directory / file for file in FILES))
+    content = data_digest(*arrays_in(directory))
     meta |= {"classes": classes, "labels": labels, "digest": content, "stamps": stamps(directory)}
     (directory / "meta.json").write_text(json.dumps(meta))
     return classes
@@ -76,39 +76,45 @@ def data_digest(*files: Path) -> str:
     return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()[:12]
 
 
+def arrays_in(directory: Path) -> list[Path]:
+    """X, y and perhaps the folds."""
+    return [path for file in FILES if (path := directory / file).exists() or file in FILES[:2]]
+
+
 def stamps(directory: Path) -> list[list[int]]:
     """Size and time of the last change of the arrays."""
-    return [[(stat := (directory / file).stat()).st_size, stat.st_mtime_ns] for file in FILES]
+    return [[(stat := path.stat()).st_size, stat.st_mtime_ns] for path in arrays_in(directory)]
 
 
 def open_arrays(name: str, directory: Path, scale: float = 1.0) -> Dataset:
     """The dataset in a directory; its checksum is verified unless the files are as they were when it last was."""
     try:
         meta = json.loads((directory / "meta.json").read_text())
-        X, y = (OnDisk(directory / file) for file in FILES)
+        X, y, *folds = map(OnDisk, arrays_in(directory))
         dataset = Dataset(name, X, y, meta["classes"], meta["n_train"], scale, meta["digest"])
+        dataset = replace(dataset, folds=folds[0] if folds else None)
         if columns := meta.get("columns"):
             dataset = replace(dataset, columns=Columns.read(columns))
         dataset = replace(dataset, labels=tuple(meta.get("labels") or ()))
         if (now := stamps(directory)) != meta.get("stamps"):
-            if data_digest(X.path, y.path) != dataset.digest:
+            if data_digest(*arrays_in(directory)) != dataset.digest:
                 raise ValueError("checksum mismatch")
             with suppress(InputError):  # a cache that cannot be written is verified again
                 replace_file(directory / "meta.json", json.dumps(meta | {"stamps": now}))
         return dataset
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise DamagedError(
-            f"dataset '{name}': its arrays in {directory} are damaged ({' '.join(str(error).split())})"
-        ) from None
+    except UNREADABLE as error:
+        raise DamagedError(f"dataset '{name}': its arrays in {directory} are damaged ({in_short(error)})") from None
 
 
 def fingerprint(dataset: Dataset) -> str:
-    """Digest of the rows with their targets and part (train or test), independent of their order."""
+    """Digest of the rows with their targets and part (train or test, or their fold), independent of their order."""
     total, n = 0, dataset.X.shape[0]
     for start in range(0, n, READ_ROWS):
         X, y = dataset.X.read(start, start + READ_ROWS), dataset.y.read(start, start + READ_ROWS)
+        folds = dataset.folds.read(start, start + READ_ROWS) if dataset.folds else None
         for i, (x, t) in enumerate(zip(X, y, strict=True), start):
             part = b"train" if dataset.n_train is None or i < dataset.n_train else b"test"
+            part = part if folds is None else b"fold %d" % folds[i - start]
             row = hashlib.blake2b(x.tobytes() + t.tobytes() + part, digest_size=16).digest()
             total += int.from_bytes(row)
     return f"{total % 2**128:032x}"

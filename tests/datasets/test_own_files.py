@@ -4,6 +4,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -247,7 +248,10 @@ def test_show_and_remove(patients, cache, capsys):
     shown = capsys.readouterr().out
     assert "5 rows, 5 columns; target: outcome, numbers" in shown
     assert "preparation: standardize" in shown
-    assert ["bmi", "22.5", "24.05", "25"] in [line.split() for line in shown.splitlines()]
+    lines = [line.split() for line in shown.splitlines()]
+    (bmi,) = (line for line in lines if line[0] == "bmi")
+    assert [*bmi[1:6], *bmi[-3:]] == ["real;", "an", "empty", "cell", "is", "22.5", "24.05", "25"]
+    assert any(line[:4] == ["sex=f", "0", "or", "1"] for line in lines)
     assert commands.main(["remove", "mine"]) == 0
     assert status("mine", None) == "unknown"
     assert not list((cache / "own").iterdir())
@@ -320,3 +324,23 @@ def test_the_names_of_classes_are_kept(tmp_path):
     (tmp_path / "own.csv").write_text("1,red\n2,green\n3,red\n")
     add(tmp_path / "own.csv", "--name", "mine")
     assert loaded("mine").labels == ("green", "red")
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"order'", b"ord'("), (b"False", b"Falsd"), (b"20, 5", b"-1, 5")])
+def test_a_damaged_header_of_a_npy_file(old, new, cache, tmp_path):
+    np.save(tmp_path / "own.npy", np.ones((20, 5)))
+    whole = (tmp_path / "own.npy").read_bytes()
+    (tmp_path / "own.npy").write_bytes(whole.replace(old, new))
+    with pytest.raises(
+        InputError, match=r"own.npy is not a numeric NPY file \((?!.*( 0x|Error|Errno)).*\); save it again"
+    ):
+        add(tmp_path / "own.npy", "--name", "mine")
+
+
+def test_a_damaged_page_of_a_parquet_file(cache, tmp_path):
+    pd.DataFrame({"a": np.arange(20.0), "y": np.arange(20.0)}).to_parquet(tmp_path / "own.parquet")
+    content = bytearray((tmp_path / "own.parquet").read_bytes())
+    content[5:9] = b"\xff" * 4
+    (tmp_path / "own.parquet").write_bytes(content)
+    with pytest.raises(InputError, match=r"cannot read .*own.parquet \((?!.*Exception).*\); save it again"):
+        add(tmp_path / "own.parquet", "--name", "mine")

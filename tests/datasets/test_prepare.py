@@ -1,12 +1,15 @@
 """Splits and preparation: nothing of the test rows is learned, and every row is in one part."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
 from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
-from rfbench.datasets.splits import split
+from rfbench.datasets.splits import Splitting, split
 
 
 def dataset(n=500, d=3, n_train=None, seed=0, scale=1.0):
@@ -126,3 +129,65 @@ def test_a_missing_number_is_named():
 def test_an_unknown_step_is_refused():
     with pytest.raises(InputError, match="did you mean 'standardize'"):
         Preparation(("standardise",))
+
+
+@pytest.mark.parametrize("n", [10, 506, 1001])
+def test_the_split_of_scikit_learn_is_its_own(n):
+    train, test = split(dataset(n), 7, splitting=Splitting("scikit_learn", 0.2, seed=123))
+    theirs = train_test_split(np.arange(n), test_size=0.2, random_state=123)
+    assert (set(rows_of(train)), set(rows_of(test))) == tuple(map(set, theirs))
+
+
+def test_standard_splits_test_every_row_once():
+    data = replace(dataset(), folds=InMemory((np.arange(500) * 7 % 10).astype(np.uint8)))
+    tests = [rows_of(split(data, seed, splitting=Splitting("standard"))[1]) for seed in range(11)]
+    assert sorted(np.concatenate(tests[:10])) == list(range(500))
+    np.testing.assert_array_equal(tests[3], np.flatnonzero(data.folds.array == 3))
+    np.testing.assert_array_equal(tests[10], tests[0])
+
+
+def test_one_split_for_all_seeds_of_another_size():
+    found = [rows_of(split(dataset(), seed, splitting=Splitting(fraction=0.5, seed=4))[1]) for seed in (0, 1)]
+    assert len(found[0]) == 250
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"rule": "standart"}, "standard"), ({"fraction": 1.0}, "test_fraction"), ({"seed": -1}, "seed")],
+)
+def test_a_wrong_split_is_refused(options, word):
+    with pytest.raises(InputError, match=word):
+        Splitting(**options)
+
+
+@pytest.mark.parametrize("splitting", [Splitting("standard"), Splitting(fraction=0.2), Splitting("scikit_learn")])
+def test_a_split_that_the_data_cannot_have_is_refused(splitting):
+    with pytest.raises(InputError, match=r"dataset\.split=default"):
+        split(dataset(n_train=400), 0, splitting=splitting)
+
+
+def columns_of(part):
+    return np.concatenate([X for X, _ in part.blocks()])
+
+
+def test_preparation_may_be_fitted_to_all_rows_or_to_each_part():
+    on = {name: prepared_split(dataset(), Preparation(("standardize",), fitted_on=name), 0, np.float64)
+          for name in ("train", "all", "each")}  # fmt: skip
+    joined = np.concatenate([columns_of(on["all"].train), columns_of(on["all"].test)])
+    for rows in (columns_of(on["train"].train), joined, columns_of(on["each"].train), columns_of(on["each"].test)):
+        np.testing.assert_allclose([rows.mean(0), rows.std(0)], [[0] * 3, [1] * 3], atol=1e-12)
+    assert np.abs(columns_of(on["train"].test).mean(0)).max() > 0.01  # what "each" hides
+
+
+@pytest.mark.parametrize("on", ["train", "all"])
+def test_a_standardized_target_has_mean_0_and_variance_1_where_it_is_fitted(on):
+    split = prepared_split(dataset(), Preparation((), target="standardize", fitted_on=on), 0, np.float64)
+    y = rows_of(split.train) if on == "train" else np.concatenate([rows_of(split.train), rows_of(split.test)])
+    np.testing.assert_allclose([y.mean(), y.std()], [0, 1], atol=1e-12)
+    np.testing.assert_allclose(np.concatenate(list(split.test.part.labels())), rows_of(split.test))
+
+
+def test_classes_have_no_standardized_target():
+    with pytest.raises(InputError, match="'made'"):
+        prepared_split(replace(dataset(), classes=500), Preparation((), target="standardize"), 0, np.float64)

@@ -2,6 +2,7 @@
 
 import io
 import math
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.formats.files import OPENERS, opened
 from rfbench.datasets.formats.tables import Block
+from rfbench.storage import UNREADABLE, atomic_file, cache_dir, checksum
 
 
 def read_idx(path: Path) -> Array:
@@ -39,8 +41,8 @@ def read_npy(path: Path) -> Array:
             return np.lib.format.read_array(io.BytesIO(handle.read()), allow_pickle=False)
     except InputError:
         raise
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path} is not a numeric NPY file ({str(error).splitlines()[0]}); save it again") from None
+    except UNREADABLE as error:
+        raise InputError(f"{path} is not a numeric NPY file ({in_short(error)}); save it again") from None
 
 
 def read_npz(path: Path) -> list[Block]:
@@ -56,8 +58,27 @@ def read_npz(path: Path) -> list[Block]:
         ) from None
     except InputError:
         raise
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a numeric NPZ file ({str(error).splitlines()[0]}); save it again") from None
+    except UNREADABLE as error:
+        raise InputError(f"{path} is not a numeric NPZ file ({in_short(error)}); save it again") from None
+
+
+def unpacked(path: Path) -> Path:
+    """The only array of an .npz file, or its features or X, as an .npy file in the cache."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            name = next((name for name in ("features", "X") if name in names), names[0])
+            if len(names) > 1 and name not in ("features", "X"):
+                raise InputError(f"{path.name} has {', '.join(names)}; save one array, or call one of them features")
+            file = cache_dir() / "features" / f"{checksum(path)[:16]}.npy"
+            if not file.exists():
+                with archive.open(f"{name}.npy") as content, atomic_file(file) as copy:
+                    shutil.copyfileobj(content, copy)
+    except InputError:
+        raise
+    except (*UNREADABLE, IndexError) as error:
+        raise InputError(f"{path} is not a numeric NPZ file ({in_short(error)}); save it again") from None
+    return file
 
 
 def checked(path: Path, blocks: Iterator[Block] | list[Block]) -> Iterator[Block]:

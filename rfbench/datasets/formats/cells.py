@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.formats.layout import MISSING, WHITE_SPACE, Layout, is_number, lines_of, sniff
+from rfbench.storage import UNREADABLE
 
 CELLS_PER_CHUNK = 250_000  # as Python strings
 
@@ -115,15 +117,26 @@ def _parquet(path: Path) -> Any:
         import pyarrow.parquet as parquet
     except ImportError:
         raise InputError(f"{path.name} is a Parquet file; pip install pyarrow to read it") from None
-    try:
+    with _refusing(path):
         return parquet.ParquetFile(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path} ({' '.join(str(error).split())}); save it again") from None
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE as error:
+        raise InputError(f"cannot read {path} ({in_short(error)}); save it again") from None
 
 
 def _parquet_chunks(path: Path) -> Iterator[Chunk]:
     file, row = _parquet(path), 1
-    for batch in file.iter_batches(max(1, CELLS_PER_CHUNK // max(1, len(file.schema_arrow.names)))):
+    batches = file.iter_batches(max(1, CELLS_PER_CHUNK // max(1, len(file.schema_arrow.names))))
+    while True:
+        with _refusing(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
         yield Chunk(np.arange(row, row + len(batch)), [_arrow_column(column) for column in batch.columns])
         row += len(batch)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
@@ -28,4 +28,4 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         with OPENERS.get(path.suffix, open)(path, "rb") as handle:
             yield handle
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InputError(f"cannot read {path} ({error}); download or copy it again") from None
+        raise InputError(f"cannot read {path} ({in_short(error)}); download or copy it again") from None

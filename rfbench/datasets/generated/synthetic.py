@@ -4,7 +4,7 @@ Each block of a fixed size has a generator of its own, so that a row does not de
 The target is the first coordinate of the row, a regression.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +75,14 @@ class Drawn:
         return LAWS[self.distribution](rng, self.d, self.density)
 
     def read(self, start: int, stop: int) -> Array:
+        return np.concatenate([np.empty((0, self.d)), *self.pieces(start, stop)])
+
+    def pieces(self, start: int, stop: int) -> Iterator[Array]:
+        """The same rows, at most BLOCK of them at once."""
         stop = min(stop, self.n)
-        if start >= stop:
-            return np.empty((0, self.d))
-        first, last = start // BLOCK, (stop - 1) // BLOCK
-        rows = np.concatenate([self._block(b) for b in range(first, last + 1)])
-        return rows[start - first * BLOCK : stop - first * BLOCK]
+        for number in range(start // BLOCK, -(-stop // BLOCK) if start < stop else 0):
+            first = number * BLOCK
+            yield self._block(number)[max(start - first, 0) : stop - first]
 
     def take(self, index: Array) -> Array:
         index = np.asarray(index, np.int64)
@@ -100,7 +102,8 @@ class FirstColumn:
         return (self.rows.n,)
 
     def read(self, start: int, stop: int) -> Array:
-        return self.rows.read(start, stop)[:, 0]
+        # Piece by piece: rows may be many and wide.
+        return np.concatenate([np.empty(0), *(rows[:, 0].copy() for rows in self.rows.pieces(start, stop))])
 
     def take(self, index: Array) -> Array:
         return self.rows.take(index)[:, 0]
@@ -108,11 +111,11 @@ class FirstColumn:
 
 def load_synthetic(config: Mapping[str, Any]) -> Dataset:
     law, n, d, density = (config[key] for key in ("distribution", "rows", "columns", "density"))
-    if law not in LAWS:
+    if str(law) not in LAWS:
         raise InputError(f"no dataset.distribution {law!r}; {did_you_mean(str(law), LAWS)}")
-    require(isinstance(n, int) and n >= 2, "dataset.rows", "an integer of at least 2", n)
-    require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)
-    require(0 < density <= 1, "dataset.density", "in (0, 1]", density)
+    require(type(n) is int and n >= 2, "dataset.rows", "an integer of at least 2", n)
+    require(type(d) is int and d >= 1, "dataset.columns", "a positive integer", d)
+    require(isinstance(density, int | float) and 0 < density <= 1, "dataset.density", "in (0, 1]", density)
     X = Drawn(law, n, d, float(density))
     return Dataset("synthetic", X, FirstColumn(X), None)
 
@@ -120,7 +123,7 @@ def load_synthetic(config: Mapping[str, Any]) -> Dataset:
 def load_bits(config: Mapping[str, Any]) -> Dataset:
     """`rows` training rows, and a tenth as many test rows."""
     n, d = config["rows"], config["columns"]
-    require(isinstance(n, int) and n >= 1, "dataset.rows", "a positive integer", n)
-    require(isinstance(d, int) and d >= 1, "dataset.columns", "a positive integer", d)
+    require(type(n) is int and n >= 1, "dataset.rows", "a positive integer", n)
+    require(type(d) is int and d >= 1, "dataset.columns", "a positive integer", d)
     X = Drawn("bits", n + max(n // 10, 1), d, 1.0)
     return Dataset("bits", X, FirstColumn(X), None, n_train=n)

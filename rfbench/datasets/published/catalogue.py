@@ -25,6 +25,8 @@ class Entry:
     scale: float = 1.0
     dtype: str = "float64"
     optional: tuple[str, ...] = ()  # files of 10,000 rows each that may be missing
+    folds: bool = False  # whether the last file has the standard splits
+    note: str = ""  # what a user of its numbers must know
 
 
 def _table(rows: int, columns: int, classes: int | None, file: str, **options: Any) -> Entry:
@@ -33,6 +35,16 @@ def _table(rows: int, columns: int, classes: int | None, file: str, **options: A
 
 def _data_txt(rows: int, columns: int, **options: Any) -> Entry:
     return _table(rows, columns, None, "data.txt", **options)
+
+
+def _evans(rows: int, columns: int, note: str = "", **options: Any) -> Entry:
+    """A set with the ten standard splits of the literature on scalable Gaussian processes."""
+    read = partial(readers.tables, **options)
+    return Entry(rows, columns, None, ("data.csv", "fold.npy"), read, folds=True, note=note)
+
+
+def _repeated(percent: int) -> str:
+    return f"{percent} % of the test rows are training rows too, so errors say little about new rows"
 
 
 IDX_FILES = tuple(f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1"))
@@ -61,6 +73,15 @@ CATALOGUE = {
     "powerplant": _data_txt(9568, 4),
     "protein": _data_txt(45_730, 9),
     "yacht": _data_txt(308, 6),
+    "kin40k": _evans(40_000, 8),
+    "keggdirected": _evans(48_827, 20, _repeated(73)),
+    "keggundirected": _evans(63_608, 27, _repeated(78)),
+    "pol": _evans(15_000, 26),
+    "elevators": _evans(16_599, 18),
+    "bike": _evans(17_379, 15, drop=(15, 16)),  # casual and registered rentals, whose sum is the target
+    "tamielectric": _evans(45_781, 3),
+    "pumadyn32nm": _evans(8192, 32),
+    "flights": Entry(3_000_000, 9, None, ("flights.npz",), readers.flights, dtype="float32"),
     "uk_house_prices": Entry(98_513, 2, None, ("uk_house_prices_2018-11.csv",), readers.prices),
     "letter": _table(20_000, 16, 26, "letter-recognition.data", target=0),
     "magic": _table(19_020, 10, 2, "magic04.data"),

@@ -6,9 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rfbench.checks import InputError
+import numpy as np
+
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.formats.files import find
+from rfbench.datasets.published import readers
 from rfbench.datasets.published.catalogue import CATALOGUE
 from rfbench.datasets.published.fingerprints import UNVERIFIED
 from rfbench.datasets.store import DamagedError, open_arrays, write_rows, write_targets
@@ -50,6 +53,8 @@ def converted(name: str, files: Sequence[Path]) -> Dataset:
             f"rfbench: {name}: no checksum of the published files is known; only their shape is verified",
             file=sys.stderr,
         )
+    if entry.note:
+        print(f"rfbench: {name}: {entry.note}", file=sys.stderr)
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     directory = cache_dir() / "arrays" / f"{name}-{digest(VERSION, facts)[:12]}"
     if directory.is_dir():
@@ -68,11 +73,15 @@ def convert(name: str, files: Sequence[Path], directory: Path) -> None:
     where = f"{files[0].parent}/{files[0].name}" + (", …" if len(files) > 1 else "")
     with atomic_dir(directory) as part:
         try:
-            shape, y = write_rows(part / "X.npy", entry.read(files), entry.dtype)
+            shape, y = write_rows(part / "X.npy", entry.read(files[:-1] if entry.folds else files), entry.dtype)
+            if entry.folds:
+                np.save(part / "folds.npy", readers.folds(files[-1], rows))
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
         except (ValueError, LookupError) as error:
-            raise InputError(f"{name}: {where} differs from the published file ({error}); download it again") from None
+            raise InputError(
+                f"{name}: {where} differs from the published file ({in_short(error)}); download it again"
+            ) from None
         n_train = rows - entry.n_test if entry.n_test else None
         classes = write_targets(part, y, classification=entry.classes is not None, n_train=n_train)
         if (shape, classes) != ((rows, entry.columns), entry.classes):

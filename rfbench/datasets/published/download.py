@@ -8,7 +8,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 from rfbench.progress import bar
 from rfbench.storage import cache_dir, checksum, digest, ensure_dir, not_through_links
 
@@ -43,9 +43,9 @@ def download(url: str, expected: str = "") -> Path:
                 part.unlink(missing_ok=True)
             reason = f"{error.code} {error.reason}"
         except URLError as error:
-            raise InputError(f"cannot reach {urlsplit(url).hostname} ({error.reason})") from None
+            raise InputError(f"cannot reach {urlsplit(url).hostname} ({in_short(error.reason)})") from None
         except (OSError, http.client.HTTPException) as error:
-            reason = str(error)
+            reason = in_short(error)
     else:
         raise InputError(f"{url} was cut off {TRIES} times ({reason}); rerun the command to resume")
     if part.is_file():

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Protocol
 from urllib.parse import urlsplit
 
-from rfbench.checks import InputError
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.published.download import download, verify
 
 # Turns a member of an archive into files of the dataset.
@@ -59,7 +59,7 @@ def member(archive: Path, name: str) -> Iterator[IO[bytes]]:
             with zipfile.ZipFile(archive) as packed, packed.open(_within(packed.namelist(), name)) as handle:
                 yield handle
     except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
-        raise InputError(f"{archive.name} has no readable member '{name}' ({error})") from None
+        raise InputError(f"{archive.name} has no readable member '{name}' ({in_short(error)})") from None
 
 
 def _within(members: list[str], name: str) -> str:
@@ -68,20 +68,25 @@ def _within(members: list[str], name: str) -> str:
 
 @dataclass(frozen=True)
 class Files:
-    """Single files below one address: name there → (name here, checksum)."""
+    """Single files below one address: name there → (name here or how to unpack it, checksum)."""
 
     base: str
     megabytes: int
-    files: Mapping[str, tuple[str, str]]
+    files: Mapping[str, tuple[str | Unpack, str]]
 
     @property
     def origin(self) -> str:
         return str(urlsplit(self.base).hostname)
 
     def fetch(self, into: Path) -> None:
-        paths = {file: download(self.base + path, checksum) for path, (file, checksum) in self.files.items()}
-        for file, path in paths.items():
-            shutil.move(path, into / file)
+        found = [(what, download(self.base + path, checksum)) for path, (what, checksum) in self.files.items()]
+        for what, path in found:
+            if isinstance(what, str):
+                shutil.move(path, into / what)
+                continue
+            with path.open("rb") as source:
+                what(source, into)
+            path.unlink()
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Files of published datasets → blocks of rows, training rows first."""
 
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
@@ -9,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.checks import InputError
+from rfbench.blocks import spans
+from rfbench.checks import InputError, in_short
 from rfbench.datasets.formats.binary import checked, read_idx, read_npy, read_npz
 from rfbench.datasets.formats.files import opened
 from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block, read_table
 
+FOLDS = 10
+READ_ROWS = 100_000  # at once
 ADULT_NUMBERS = [0, 2, 4, 10, 11, 12]
 ADULT_WORDS = [1, 3, 5, 6, 7, 8, 9, 13]
 
@@ -33,6 +37,27 @@ def prices(files: Sequence[Path]) -> Iterator[Block]:
     """Logarithms: prices differ by factors."""
     for X, y in tables(files, target="price"):
         yield X, np.log(y)
+
+
+def folds(path: Path, rows: int) -> Array:
+    """For each row the split of which it is a test row, 0 to 9."""
+    found = read_npy(path)
+    if found.shape != (rows,) or found.dtype != np.uint8 or set(np.unique(found)) != set(range(FOLDS)):
+        raise InputError(f"{path.name} must have {rows} numbers from 0 to {FOLDS - 1}; download it again")
+    return found
+
+
+def flights(files: Sequence[Path]) -> Iterator[Block]:
+    """Month, day, hour and minute of departure, place of both airports, miles between them; minutes late at arrival."""
+    (path,) = files
+    with opened(path) as handle, np.load(io.BytesIO(handle.read()), allow_pickle=False) as arrays:
+        times = [arrays[name] for name in ("month", "day", "hour", "minute")]
+        origin, destination, delay = (arrays[name] for name in ("origin", "destination", "delay"))
+        place, miles = arrays["airport_latlon"], arrays["distance"]
+    for span in spans(len(delay), READ_ROWS):
+        start, end = origin[span], destination[span]
+        columns = [*(column[span] for column in times), place[start], place[end], miles[start, end]]
+        yield np.column_stack(columns).astype(np.float32), delay[span].astype(np.float64)
 
 
 def idx(files: Sequence[Path]) -> Iterator[Block]:
@@ -77,7 +102,7 @@ def libsvm_parts(files: Sequence[Path]) -> list[Iterator[Block]]:
             flat = load_svmlight_files(handles)
         except ValueError as error:
             raise InputError(
-                f"{' or '.join(path.name for path in files)} is not a LIBSVM file ({error}); "
+                f"{' or '.join(path.name for path in files)} is not a LIBSVM file ({in_short(error)}); "
                 "its lines must be 'label index:value …'"
             ) from None
     columns = flat[0].shape[1]

@@ -3,6 +3,7 @@
 The fingerprint of the dataset verifies that a copy has the same numbers.
 """
 
+import gzip
 import io
 import json
 import re
@@ -15,6 +16,7 @@ from typing import IO
 import numpy as np
 
 from rfbench.arrays import Array
+from rfbench.checks import InputError
 
 
 def write_idx(path: Path, array: Array) -> None:
@@ -62,6 +64,41 @@ def sheet(file: str, decimals: Sequence[int]) -> Callable[[IO[bytes], Path], Non
         (into / file).write_text("\n".join(lines) + "\n")
 
     return unpack
+
+
+def fold_masks(source: IO[bytes], into: Path) -> None:
+    """Unpack a gzipped CSV of 0 and 1 with a column for each split, in which the test rows are 1."""
+    with gzip.open(source) as handle:
+        masks = np.loadtxt(handle, delimiter=",", ndmin=2) != 0
+    if not (masks.sum(1) == 1).all():
+        raise InputError("a row is not a test row of exactly one split")
+    np.save(into / "fold.npy", masks.argmax(1).astype(np.uint8))
+
+
+def flights(source: IO[bytes], into: Path) -> None:
+    """Unpack a Parquet file of dates, codes of airports, miles and delays, beside a table of the airports."""
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise InputError("its file is Parquet; pip install pyarrow to read it") from None
+    import pandas as pd
+
+    frame = parquet.read_table(io.BytesIO(source.read())).to_pandas()
+    codes = np.unique(frame[["origin", "destination"]].to_numpy(dtype="S3"))
+    start, end = (np.searchsorted(codes, frame[name].to_numpy(dtype="S3")) for name in ("origin", "destination"))
+    distance = np.zeros((len(codes), len(codes)), np.int16)
+    distance[start, end] = frame["distance"]
+    places = pd.read_csv(into / "airports.csv", index_col="iata")[["latitude", "longitude"]]
+    columns = {name: getattr(frame["date"].dt, name) for name in ("month", "day", "hour", "minute")}
+    columns |= {"origin": start, "destination": end}
+    np.savez_compressed(
+        into / "flights.npz",
+        delay=frame["delay"].astype(np.int16),
+        distance=distance,
+        airport=codes,
+        airport_latlon=places.loc[codes.astype(str)].to_numpy(np.float32),
+        **{name: column.astype(np.uint8) for name, column in columns.items()},
+    )
 
 
 def cifar_binary(part: str) -> Callable[[IO[bytes], Path], None]:

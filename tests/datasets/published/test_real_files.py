@@ -28,7 +28,10 @@ def load_real(data_dir, real_cache, monkeypatch):
     return load_or_skip
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
+LARGE = ("cifar10", "cifar10_efficientnet", "covertype")  # they take seconds each
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in CATALOGUE])
 def test_shape_classes_and_finite_values(name, load_real, capsys):
     entry, data = CATALOGUE[name], load_real(name)
     n, d = data.X.shape
@@ -108,3 +111,35 @@ def test_a_cut_off_set_is_refused(data_dir, tmp_path):
     with pytest.raises(ValueError, match=r"308 rows.* has 300"):
         load({"name": "yacht"}, data_dir=str(tmp_path), download=False)
     assert not list((tmp_path / "cache" / "arrays").iterdir())
+
+
+def test_bike_does_not_give_its_target_away(load_real, data_dir):
+    data, other = load_real("bike"), np.loadtxt(data_dir / "bike" / "data.csv.gz", delimiter=",")
+    np.testing.assert_array_equal(data.X.read(0, len(other)), other[:, :15])
+    np.testing.assert_array_equal(data.y.read(0, len(other)), other[:, 17])
+
+
+def test_standard_splits_are_those_of_the_file(load_real, data_dir):
+    data = load_real("kin40k")
+    np.testing.assert_array_equal(data.folds.read(0, 40_000), np.load(data_dir / "kin40k" / "fold.npy"))
+
+
+def test_flights_have_time_places_and_miles(load_real, data_dir):
+    data = load_real("flights")
+    with np.load(data_dir / "flights" / "flights.npz") as arrays:
+        i = 1_234_567
+        start, end = arrays["origin"][i], arrays["destination"][i]
+        times = [arrays[name][i] for name in ("month", "day", "hour", "minute")]
+        expected = [
+            *times,
+            *arrays["airport_latlon"][start],
+            *arrays["airport_latlon"][end],
+            arrays["distance"][start, end],
+        ]
+        np.testing.assert_array_equal(data.X.read(i, i + 1), [expected])
+        assert data.y.read(i, i + 1) == arrays["delay"][i]
+
+
+def test_who_uses_repeated_rows_is_told(load_real, capsys):
+    load_real("keggdirected")
+    assert "73 % of the test rows are training rows too" in capsys.readouterr().err
