@@ -3,6 +3,7 @@
 from typing import Any
 
 from rfbench.checks import InputError
+from rfbench.kernels.arc_cosine import ArcCosine
 from rfbench.kernels.b_spline import BSpline
 from rfbench.kernels.base import DotProductKernel, Kernel
 from rfbench.kernels.bessel import Bessel
@@ -17,7 +18,10 @@ from rfbench.registry import find
 
 __all__ = ["KERNELS", "DotProductKernel", "Kernel", "KernelRecipe", "kernel_recipe", "make_kernel"]
 
-SCALAR = (Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian, Bessel, BSpline, Optical)
+SCALAR = (
+    *(Polynomial, PolynomialSphere, Linear, Gaussian, Exponential, Matern, Laplacian),
+    *(Bessel, BSpline, Optical, ArcCosine),
+)
 MATRIX = (Decomposable, CurlFree, DivFree, Helmholtz)
 KERNELS: dict[str, type[Kernel]] = {cls.name: cls for cls in (*SCALAR, *MATRIX)}
 

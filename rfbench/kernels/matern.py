@@ -79,6 +79,15 @@ def scales(kernel: Kernel, n: int, rng: np.random.Generator) -> Array:
     return t / sqrt(kernel.l2)
 
 
+def length_quantile(kernel: Kernel, d: int, u: Array) -> Array:
+    """The quantiles u of ‖ω‖ in R^d: χ_d/l for the Gaussian kernel, t χ_d/l, whose square over d has an F law, else."""
+    from scipy.special import fdtri, gammaincinv
+
+    assert isinstance(kernel, Gaussian | Laplacian)
+    squares = 2 * gammaincinv(d / 2, u) if isinstance(kernel, Gaussian) else d * fdtri(d, 2 * kernel.smoothness, u)
+    return np.sqrt(squares / kernel.l2)
+
+
 def near_squared_distances(X: Array, Y: Array) -> Array:
     """‖x − y‖² that is accurate for near rows too: the root of a cancellation error of 10⁻¹⁶ would be 10⁻⁸."""
     D2 = squared_distances(X, Y)

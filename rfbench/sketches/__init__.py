@@ -11,21 +11,22 @@ from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.couplings import Coupling, Kron
 from rfbench.sketches.exact import ExactMap, KernelRows
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier import favor, operator_valued, spherical, waves
+from rfbench.sketches.fourier import arc_cosine, favor, gegenbauer, operator_valued, spherical, waves
 from rfbench.sketches.maclaurin import localized as localized_maclaurin
 from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
 from rfbench.sketches.maclaurin import random as random_maclaurin
 from rfbench.sketches.maclaurin.remainder import better_apart, by_degrees, known_part
 from rfbench.sketches.maclaurin.tangent import Tangent
 from rfbench.sketches.nystrom import sketch as nystrom_sketch
+from rfbench.sketches.operations import flops
 from rfbench.sketches.optical import ideal, interference
 from rfbench.sketches.optical import polynomial as optical_polynomial
 from rfbench.sketches.optical.device import on_device
-from rfbench.sketches.products import between, craft, hamid, hierarchical, powers, tensor_sketch
+from rfbench.sketches.products import between, craft, hamid, hierarchical, poly_sketch, powers, tensor_sketch
 from rfbench.sketches.products.pooling import pooled, pooled_kernel
 from rfbench.sketches.products.slopes import with_slope
 from rfbench.sketches.theorems import Theorem, theorems_of
-from rfbench.sketches.wrappers import AffineMap
+from rfbench.sketches.wrappers import AffineMap, WithConstant
 
 __all__ = [
     "SKETCHES",
@@ -40,8 +41,10 @@ __all__ = [
     "Sketch",
     "Tangent",
     "Theorem",
+    "WithConstant",
     "better_apart",
     "by_degrees",
+    "flops",
     "known_part",
     "make_sketch",
     "on_device",
@@ -52,8 +55,8 @@ __all__ = [
 ]
 
 MODULES = (
-    *(powers, between, hamid, tensor_sketch, hierarchical, craft),
-    *(waves, spherical, compressive, favor, operator_valued),
+    *(powers, between, hamid, tensor_sketch, hierarchical, craft, poly_sketch),
+    *(waves, spherical, compressive, favor, operator_valued, arc_cosine, gegenbauer),
     *(random_maclaurin, optimized_maclaurin, localized_maclaurin),
     *(ideal, optical_polynomial, interference, exact),
     *(anchored, nystrom_sketch),

@@ -24,6 +24,7 @@ from rfbench.sketches.products.weights import Law
 # Rows computed at once.  Feature-major maps need their intermediate arrays to stay in the cache; products with dense
 # weights need many rows to be worth packing the weights.
 CHUNK = {"F": 64, "C": 256}
+WRITTEN = 512  # features written at once: transposed, they are read line by line while the cache holds the lines
 
 OfPairs = Callable[[Array, Array, int], Array]  # X (n, d), Y (m, d) and D → (n, m)
 
@@ -52,6 +53,10 @@ class FeatureMap(ABC):
     def chunk(self) -> int:
         """Rows computed at once."""
         return CHUNK[self.order]
+
+    def whole_chunks(self, rows: int) -> int:
+        """At most so many rows, a multiple of `chunk` where they are as many: such blocks leave no rest."""
+        return rows // self.chunk * self.chunk or rows
 
     def empty(self, n: int) -> Array:
         """An array for n rows of Φ in the map's own layout."""
@@ -89,6 +94,10 @@ class FeatureMap(ABC):
         """Φ(x), and d/dt Φ(x e⁻ᵗ) at t = 0: its derivative by the logarithm of a length scale."""
         raise TypeError(f"{type(self).__name__} has no slope")
 
+    def of_queries(self) -> "FeatureMap":
+        """The map of queries, where that of keys is another one."""
+        return self
+
     def nearest(self, X: Array) -> NDArray[np.int64]:
         """The expert of every row."""
         raise TypeError(f"{type(self).__name__} has no experts")
@@ -106,7 +115,8 @@ class Tiled(FeatureMap):
 
     def write(self, X: Array, out: Array) -> None:
         for features, Phi in self.tiles(X):
-            out[:, features] = Phi
+            for part in spans(Phi.shape[1], WRITTEN):
+                out[:, features.start + part.start : features.start + part.stop] = Phi[:, part]
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,10 @@ class Sketch(ABC):
 
     def adapt(self, X: Array, D: int) -> "Sketch":
         """The recipe fitted to training rows; most return self."""
+        return self
+
+    def between(self, queries: Array, keys: Array) -> "Sketch":
+        """The recipe fitted to queries and keys, between which a task needs the kernel; most return self."""
         return self
 
     @property

@@ -44,7 +44,8 @@ class Subject:
 
     def draw(self, rng: np.random.Generator | int = 0, dtype: Any = np.float64) -> FeatureMap:
         rng = np.random.default_rng(rng) if isinstance(rng, int) else rng
-        return self.fitted.sample(self.X.shape[1], self.D, rng, dtype)
+        features = self.fitted.sample(self.X.shape[1], self.D, rng, dtype)
+        return features.around(self.X.mean(0)) if features.recentred else features
 
     @cached_property
     def estimates(self) -> "Estimates":

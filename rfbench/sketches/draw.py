@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 from rfbench.seeds import rng_for
@@ -28,9 +29,14 @@ class Draw:
         return self.sketch.sample(self.d, self.D, rng_for(self.seed, *self.names), self.dtype)
 
     @cached_property
+    def timed(self) -> tuple[FeatureMap, float]:
+        """The map, drawn once in each process, and the seconds that it took."""
+        start = perf_counter()
+        return self(), perf_counter() - start
+
+    @property
     def features(self) -> FeatureMap:
-        """The map, drawn once in each process."""
-        return self()
+        return self.timed[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "features"}
+        return {name: value for name, value in self.__dict__.items() if name != "timed"}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array, real_type
-from rfbench.blocks import scratch
-from rfbench.sketches.base import ClosedForm, FeatureMap, OfPairs, Sketch, Tiled
+from rfbench.blocks import scratch, spans
+from rfbench.sketches.base import WRITTEN, ClosedForm, FeatureMap, OfPairs, Sketch, Tiled
 from rfbench.sketches.products.weights import Law
 
 
@@ -123,6 +123,31 @@ class ComplexToRealMap(WrappedMap, Tiled):
                 half[...] = part
                 yield slice(first + features.start, first + features.stop), half
 
+    def write(self, X: Array, out: Array) -> None:
+        for features, Phi in self.base.tiles(X):
+            for part in spans(Phi.shape[1], WRITTEN):
+                first, last = features.start + part.start, features.start + part.stop
+                out[:, first:last] = Phi.real[:, part]
+                out[:, self.base.D + first : self.base.D + last] = Phi.imag[:, part]
+
+
+@dataclass(frozen=True)
+class WithConstant(Wrapper):
+    """A sketch with the feature 1 beside its D features, for a model with an intercept."""
+
+    def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
+        return WithConstantMap(self.base.sample(d, D, rng, dtype))
+
+
+class WithConstantMap(WrappedMap):
+    def __init__(self, base: FeatureMap) -> None:
+        super().__init__(base)
+        self.D += 1
+
+    def write(self, X: Array, out: Array) -> None:
+        self.base.write(X, out[:, :-1])
+        out[:, -1] = 1
+
 
 @dataclass(frozen=True)
 class Affine(Wrapper):
@@ -159,7 +184,11 @@ def affine(base: Sketch, gamma: float, bias: float) -> Sketch:
 
 def augment(X: Array, into: Array, gamma: float, bias: float) -> Array:
     """(√γ x, √ν) of every row."""
-    np.multiply(X, sqrt(gamma), out=into[:, : X.shape[1]], casting="same_kind")
+    rows = into[:, : X.shape[1]]
+    if gamma == 1:
+        rows[...] = X
+    else:
+        np.multiply(X, sqrt(gamma), out=rows, casting="same_kind")
     into[:, X.shape[1] :] = sqrt(bias)
     return into
 

@@ -24,6 +24,7 @@ CASES = {
     "matern": (make_kernel("matern", 3, nu=2.5, length_scale=0.9), lambda x, y: oracles.matern(x, y, 2.5, 0.9)),
     "bessel": (make_kernel("bessel", 3, length_scale=1.2), lambda x, y: oracles.bessel(x, y, 1.2)),
     "b_spline": (make_kernel("b_spline", 3, length_scale=1.2, order=2), lambda x, y: oracles.b_spline(x, y, 1.2, 2)),
+    "arc_cosine": (make_kernel("arc_cosine", 3, order=2), lambda x, y: oracles.arc_cosine_2(x, y)),
     "laplacian": (make_kernel("laplacian", 3, length_scale=1.1), lambda x, y: oracles.matern(x, y, 0.5, 1.1)),
 }
 COUPLED = [[2.0, 1.0], [1.0, 3.0]]
@@ -218,3 +219,12 @@ def test_the_sphere_kernel_objects_to_rows_of_other_lengths(wine):
     kernel = make_kernel("polynomial_sphere", 3)
     assert kernel.objection(wine) is None
     assert "unit_norm" in kernel.objection(2 * wine)
+
+
+@pytest.mark.parametrize("d", [119, 121, 784])
+def test_the_bessel_kernel_of_many_columns_is_nearly_gaussian(d):
+    """Its series ₀F₁ begins like the exponential, with a relative difference of order 1/d."""
+    X = np.random.default_rng(0).standard_normal((6, d)) / np.sqrt(2 * d)
+    bessel, gaussian = (make_kernel(name, length_scale=1.0).gram(X, X) for name in ("bessel", "gaussian"))
+    s = -2 * np.log(gaussian)
+    np.testing.assert_allclose(bessel, gaussian * (1 - s**2 / (4 * (d + 2))), atol=1 / d**2)

@@ -37,7 +37,7 @@ def test_tensorsrht_features(wine, law, p, D):
 
 
 @pytest.mark.parametrize("law", ["rademacher", "crademacher"])
-@pytest.mark.parametrize("d", [60, 200])  # transforms of two and of three factors, which end in different buffers
+@pytest.mark.parametrize("d", [12, 60, 300])  # transforms of one to three factors, which end in different buffers
 def test_tensorsrht_features_of_several_tiles(law, d):
     X = np.random.default_rng(1).standard_normal((3, d))
     features = TensorSRHT(3, LAWS[law]).sample(d, 2 * TILE + 5, np.random.default_rng(0), np.float64)

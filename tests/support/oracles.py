@@ -16,12 +16,12 @@ def hadamard(d):
 
 def product_features(X, W):
     """Φ(x)_l = Π_i ⟨w_il, x⟩ for W of shape (p, d, D)."""
-    p, d, D = W.shape
+    p, _, D = W.shape
     Phi = np.ones((len(X), D), complex)
     for row, x in enumerate(X):
         for l in range(D):
             for i in range(p):
-                Phi[row, l] *= sum(W[i, k, l] * x[k] for k in range(d))
+                Phi[row, l] *= np.sum(W[i, :, l] * x)
     return Phi
 
 
@@ -36,7 +36,7 @@ def srht_features(X, signs, index):
     for row, x in enumerate(X):
         for i in range(p):
             for l, at in enumerate(index[i]):
-                Phi[row, l] *= sum(H[at, k] * signs[i, k] * x[k] for k in range(d))
+                Phi[row, l] *= np.sum(H[at, :d] * signs[i] * x)
     return Phi
 
 
@@ -48,6 +48,13 @@ def matern(x, y, nu, l):
     """2^{1−ν}/Γ(ν) (√(2ν) r)^ν K_ν(√(2ν) r) with r = ‖x − y‖/l."""
     r = np.sqrt(2 * nu) * np.linalg.norm(x - y) / l
     return 2 ** (1 - nu) / gamma(nu) * r**nu * kv(nu, r) if r else 1.0
+
+
+def arc_cosine_2(x, y):
+    """‖x‖²‖y‖² (3 sin θ cos θ + (π − θ)(1 + 2 cos²θ))/π  [Cho & Saul 2009, Eq. 7]."""
+    size = np.linalg.norm(x) * np.linalg.norm(y)
+    theta = np.arccos(np.clip(x @ y / size, -1, 1))
+    return size**2 * (3 * np.sin(theta) * np.cos(theta) + (np.pi - theta) * (1 + 2 * np.cos(theta) ** 2)) / np.pi
 
 
 def bessel(x, y, l):

@@ -36,7 +36,10 @@ FOURIER = tuple(variant + kind for kind in ("rff", "orf", "sorf", "fastfood") fo
 SPHERICAL = ("srf", "complex_srf", "srf_orthogonal", "complex_srf_orthogonal")
 CASES |= {name: Case("gaussian") for name in (*FOURIER, "compressive_rff", "compressive_phase_rff", "optical_rff")}
 CASES |= {name: Case("polynomial_sphere") for name in SPHERICAL}
-CASES |= {"favor": Case("exponential"), "exponential_rff": Case("exponential")}
+CASES |= {"favor": Case("exponential", {"length_scale": 1.5}), "exponential_rff": Case("exponential")}
+CASES |= {"favor_plus_plus": Case("exponential"), "saderf": Case("exponential"), "arc_cosine": Case("arc_cosine")}
+CASES |= {"gegenbauer": Case("polynomial")}
+CASES |= {"polysketch": Case("polynomial", degree=2)}
 CASES |= {f"orff_{kernel}": Case(kernel) for kernel in ("curl_free", "div_free", "helmholtz")}
 CASES |= {"orff_decomposable": Case("decomposable", {"coupling": [[2, 1], [1, 2]]})}
 RANDOM = tuple(CASES)

@@ -3,13 +3,13 @@
 from typing import Any
 
 from rfbench.devices.meters.auto import Auto
-from rfbench.devices.meters.base import Absent, Meter, Reading
+from rfbench.devices.meters.base import DEVICES, Absent, Meter, Reading
 from rfbench.devices.meters.nvml import NVML
 from rfbench.devices.meters.opu import ConstantDraw
 from rfbench.devices.meters.rapl import RAPL
 from rfbench.registry import build, find
 
-__all__ = ["METERS", "Absent", "Meter", "Reading", "make_meter"]
+__all__ = ["DEVICES", "METERS", "Absent", "Meter", "Reading", "make_meter"]
 
 METERS: dict[str, type[Meter]] = {cls.name: cls for cls in (Auto, NVML, RAPL, ConstantDraw, Absent)}
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import ClassVar
 
+DEVICES = ("cpu", "cuda", "opu")  # whose energy may be measured
+
 
 @dataclass
 class Reading:

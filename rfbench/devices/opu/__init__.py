@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.checks import require
+from rfbench.devices.opu.analog import Analog
 from rfbench.devices.opu.base import OpticalBackend
 from rfbench.devices.opu.recorded import Recorded
 from rfbench.devices.opu.replay import Replay
@@ -12,7 +13,7 @@ from rfbench.registry import build, find
 
 __all__ = ["OPUS", "OpticalBackend", "make_opu"]
 
-OPUS: dict[str, type[OpticalBackend]] = {"simulated": Simulated, "replay": Replay}
+OPUS: dict[str, type[OpticalBackend]] = {"simulated": Simulated, "replay": Replay, "analog": Analog}
 
 
 def make_opu(name: str, dump: str | None = None, **options: Any) -> OpticalBackend:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array
+from rfbench.sketches.fourier.chip import Chip
 from rfbench.sketches.optical.device import as_bits
 
 
@@ -21,6 +22,7 @@ class OpticalBackend(ABC):
     d: int
     D: int
     level: float
+    chip: Chip | None = None  # of a device that multiplies rows by weights in place of showing light
     parallel: ClassVar[bool] = False  # whether a copy may run beside it after `fit`: it is arithmetic only
 
     def __enter__(self) -> Self:

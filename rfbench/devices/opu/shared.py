@@ -24,7 +24,7 @@ class SharedDevice:
     """Fits the device again whenever a batch needs another setting than the batch before."""
 
     def __init__(self, backend: OpticalBackend) -> None:
-        self.backend, self.lock = backend, Lock()
+        self.backend, self.lock, self.chip = backend, Lock(), backend.chip
         self.fitted: DeviceSetting | None = None
         self.level: float | None = None  # of the last feature map, for run.json
 

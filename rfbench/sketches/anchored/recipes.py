@@ -6,6 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from rfbench.arrays import Array, padded
+from rfbench.cache import cached
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.kernels.base import DotProductKernel
 from rfbench.seeds import rng_for
@@ -17,7 +18,6 @@ from rfbench.sketches.anchored.split import Split, fit
 from rfbench.sketches.base import FeatureMap, Sketch
 from rfbench.sketches.family import POWERS, Family
 from rfbench.sketches.products.weights import COMPLEX_RADEMACHER, RADEMACHER
-from rfbench.storage import cached
 
 BASES = {"ctr_tensorsrht": (COMPLEX_RADEMACHER, 2), "tensorsrht": (RADEMACHER, 1)}  # signs, columns of a feature
 HELD_OUT = 1000  # rows at most whose norms decide the allocation, of a fifth of all

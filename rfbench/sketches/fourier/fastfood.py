@@ -25,9 +25,6 @@ class Fastfood(Directions):
     def dimension(self, d: int) -> int:
         return padded(d)
 
-    def norms(self, d: int, n: int, rng: np.random.Generator) -> Array:
-        return np.sqrt(rng.chisquare(padded(d), n))
-
     def draw(self, d: int, radius: Array, rng: np.random.Generator, dtype: Any) -> FeatureMap:
         h = padded(d)
         shape = (-(-len(radius) // h), h)

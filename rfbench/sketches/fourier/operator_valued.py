@@ -36,6 +36,7 @@ from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.couplings import Coupling, Field, Gradient, Kron
 from rfbench.sketches.family import Family
 from rfbench.sketches.fourier.directions import INDEPENDENT, Linear
+from rfbench.sketches.fourier.quasi import sobol
 from rfbench.sketches.fourier.waves import RealFourier, RealFourierMap, real_fourier
 from rfbench.sketches.wrappers import WrappedMap, Wrapper
 
@@ -161,11 +162,8 @@ class QuasiRandom(Wrapper):
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> "OperatorMap":
         from scipy.special import ndtri
-        from scipy.stats.qmc import Sobol
 
-        n, bits = D // 2, 30
-        points = Sobol(d, bits=bits, seed=rng).random_base2((n - 1).bit_length())[:n]
-        points += 2.0 ** -(bits + 1)  # they may be 0
+        points = sobol(D // 2, d, rng)
         points[:, 0] = (points[:, 0] + 1) / 2  # half of the space: ω and −ω give the same waves
         return self.base.at((ndtri(points) / np.sqrt(self.base.kernel.gaussian.l2)).astype(dtype))
 

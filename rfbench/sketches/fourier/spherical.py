@@ -7,8 +7,8 @@ Fig. 2.3(c)].  Directions are independent, or orthogonal by Hadamard matrices [i
 the padded columns, and so does the fit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from rfbench.arrays import Array
 from rfbench.checks import require
 from rfbench.kernels.matern import near_squared_distances
 from rfbench.kernels.polynomial import PolynomialSphere
+from rfbench.sketches.base import Sketch
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier.directions import HADAMARD, INDEPENDENT, Directions
+from rfbench.sketches.fourier.norms import paired_uniform
+from rfbench.sketches.fourier.options import choose
 from rfbench.sketches.fourier.spherical_fit import Radial, fitted
 from rfbench.sketches.fourier.waves import Fourier, RealFourier
 
@@ -42,26 +44,37 @@ class Spherical(Fourier):
         return fitted(self.directions.dimension(d), self.kernel.degree, self.kernel.a, self.components)
 
     def radius(self, d: int, D: int, rng: np.random.Generator) -> Array:
-        return self.radial(d).draw(D, rng)
+        paired = self.directions.lengths == "paired"
+        u = paired_uniform(D, self.directions.dimension(d), rng) if paired else rng.random(D)
+        return self.radial(d).quantile(u)
+
+    @property
+    def own_radius(self) -> bool:
+        return True
 
     def mean(self, X: Array, Y: Array) -> Array:
         """k̂ of all pairs, to which the estimate converges and around which its variance is."""
         return self.radial(X.shape[1]).kernel(np.sqrt(near_squared_distances(X, Y)))
 
 
-def complex_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> Spherical:
-    return Spherical(kernel, directions, components)
+def spherical(by_default: str, real: bool) -> Callable[..., Sketch]:
+    """A maker of spherical features, real or complex."""
 
+    def with_options(
+        kernel: PolynomialSphere, components: int = 10, directions: str = by_default, norms: str | None = None
+    ) -> Sketch:
+        require(norms != "constant", "sketch.norms", "independent or paired", norms)
+        waves = Spherical(kernel, choose(directions, norms), components)
+        return RealFourier(waves) if real else waves
 
-def real_spherical(directions: Directions, kernel: PolynomialSphere, components: int = 10) -> RealFourier:
-    return RealFourier(Spherical(kernel, directions, components))
+    return with_options
 
 
 FAMILIES = {
-    variant + name: Family(partial(make, directions), ("polynomial_sphere",), variance, cost)
+    variant + name: Family(spherical(directions, not variant), ("polynomial_sphere",), variance, cost)
     for name, directions, variance, cost in (
-        ("srf", INDEPENDENT, "closed form", "d D"),
-        ("srf_orthogonal", HADAMARD, "Monte Carlo", "D log d"),
+        ("srf", "independent", "closed form", "d D"),
+        ("srf_orthogonal", "structured", "Monte Carlo", "D log d"),
     )
-    for variant, make in (("", real_spherical), ("complex_", complex_spherical))
+    for variant in ("", "complex_")
 }

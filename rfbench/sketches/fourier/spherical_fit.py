@@ -7,10 +7,6 @@ A density p̂ of ‖ω‖ gives the kernel of the distance [Wacker 2022, Eq. 2.2
 It is chosen among p̂(r) ∝ max(0, Σ cᵢ f(r/σᵢ)/σᵢ), f the density of √2 χ_d [Eq. 2.29], to minimise
 
     L = ½ ∫₀² (k(τ) − k̂(τ))² dτ,        k(τ) = (1 − τ²/a²)ᵖ                       [Eq. 2.28].            (2)
-
-s₁ has the density ∝ (1 − s²)^{(d−3)/2}, so Λ_d is a Gauss–Gegenbauer sum of cosines with positive weights: accurate to
-15 digits for every d and x, whereas Γ(d/2) (2/x)^{d/2−1} J_{d/2−1}(x) of Eq. 2.5 is 0 · ∞ for d ≥ 128 and the limit
-exp(−x²/2d) has an error of 0.004 at d = 128.
 """
 
 import json
@@ -26,6 +22,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
+from rfbench.kernels.bessel import cosines
 from rfbench.storage import cache_dir, replace_file
 
 DISTANCES, RADII, FINE = 200, 1024, 4096  # grid points: of τ, of r in the fit, of r in the result
@@ -41,11 +38,11 @@ class Radial:
     r: Array
     mass: Array
 
-    def draw(self, n: int, rng: np.random.Generator) -> Array:
-        """n radii, by inverting the distribution function."""
+    def quantile(self, u: Array) -> Array:
+        """The radii at which the distribution function is u."""
         below = np.concatenate(([0.0], np.cumsum(self.mass)))
         half = self.r[0]
-        return np.interp(rng.random(n), below / below[-1], np.append(self.r - half, self.r[-1] + half))
+        return np.interp(u, below / below[-1], np.append(self.r - half, self.r[-1] + half))
 
     def kernel(self, tau: Array) -> Array:
         """k̂ of equation (1), for distances up to 4, twice the largest on the sphere."""
@@ -126,19 +123,3 @@ def _densities(d: int, sigma: Array, r: Array) -> Array:
     """The density of √2 σᵢ χ_d at r, (components, len(r))."""
     s = sigma[:, None]
     return np.exp(log(2) - lgamma(d / 2) + (d - 1) * np.log(r) - d * np.log(2 * s) - (r / (2 * s)) ** 2)
-
-
-def cosines(d: int, x: Array) -> Array:
-    """Λ_d(x)."""
-    from scipy.linalg import eigh_tridiagonal
-
-    # Gauss's rule with n nodes is exact up to degree 2n − 1, and cos(x s) is nearly a polynomial of degree x.
-    n = 2 * (int(x.max()) // 4 + 16)
-    k, alpha = np.arange(2, n), d / 2 - 1
-    squares = np.append(1 / d, k * (k + 2 * alpha - 1) / (4 * (k + alpha) * (k + alpha - 1)))
-    nodes, vectors = eigh_tridiagonal(np.zeros(n), np.sqrt(squares))
-    out = np.zeros_like(x)
-    for s, weight in zip(nodes[n // 2 :], 2 * vectors[0, n // 2 :] ** 2, strict=True):
-        if weight > 1e-18:
-            out += weight * np.cos(s * x)
-    return out

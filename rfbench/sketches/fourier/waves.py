@@ -12,29 +12,36 @@ frequencies and δ = x − y,
 
     Var = (1 − k(δ)²)/D,        pseudo-Var = (k(2δ) − k(δ)²)/D               [ibid., 2.1]               (4)
 
-for (1), and half their sum at D/2 for (2).  A product of (3) is cos⟨ω, δ⟩ + cos(⟨ω, x + y⟩ + 2b), whose
-terms are uncorrelated: half the sum at D, plus 1/2D [Sutherland & Schneider 2015].
+for (1), and half their sum at D/2 for (2); pairs.py has what orthogonal and simplex directions add.  A product of (3)
+is cos⟨ω, δ⟩ + cos(⟨ω, x + y⟩ + 2b), whose terms are uncorrelated: half the sum at D, plus 1/2D [Sutherland & Schneider
+2015].
 
 ω = ϱ s with the directions s of directions.py and ϱ = t ‖z‖/l, z ~ N(0, I) and t of matern.py; for bessel.py all have
 ϱ = √d/l.  b_spline.py draws the entries of ω itself.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rfbench.arrays import Array, complex_type
+from rfbench.arrays import Array, complex_type, squared_distances
 from rfbench.blocks import scratch
+from rfbench.checks import InputError
 from rfbench.kernels.b_spline import BSpline
 from rfbench.kernels.base import Kernel
 from rfbench.kernels.bessel import Bessel
-from rfbench.kernels.matern import scales
+from rfbench.kernels.exponential import Gaussian
+from rfbench.kernels.matern import length_quantile, scales
 from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier.directions import HAAR, HADAMARD, INDEPENDENT, Directions, Linear
+from rfbench.sketches.fourier.directions import INDEPENDENT, Directions, Linear
 from rfbench.sketches.fourier.fastfood import FASTFOOD
+from rfbench.sketches.fourier.norms import paired_uniform
+from rfbench.sketches.fourier.options import coupled
+from rfbench.sketches.fourier.pairs import covariance, mean_of_pairs
 from rfbench.sketches.wrappers import ComplexToReal, WrappedMap, Wrapper
 
 ISOTROPIC = ("gaussian", "matern", "laplacian")
@@ -48,22 +55,39 @@ class Fourier(Sketch):
     directions: Directions
     is_complex = True
 
+    def __post_init__(self) -> None:
+        if isinstance(self.kernel, BSpline) and self.directions != INDEPENDENT:
+            raise InputError("kernel 'b_spline' has frequencies of its own; use sketch=rff without options")
+        if isinstance(self.kernel, Bessel) and self.directions.dimension(3) != 3:
+            raise InputError("frequencies of kernel 'bessel' are on the sphere of the columns; use sketch=orf")
+
     def radius(self, d: int, D: int, rng: np.random.Generator) -> Array:
         """ϱ of D frequencies."""
         if isinstance(self.kernel, Bessel):
             return np.full(D, np.sqrt(d / self.kernel.l2))
+        if self.directions.lengths == "paired":
+            h = self.directions.dimension(d)
+            return length_quantile(self.kernel, h, paired_uniform(D, h, rng))
         return self.directions.norms(d, D, rng) * scales(self.kernel, D, rng)
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         if isinstance(self.kernel, BSpline):
             return FourierMap(Linear(self.kernel.frequencies((d, D), rng).astype(dtype)))
-        return FourierMap(self.directions.draw(d, self.radius(d, D, rng), rng, dtype))
+        directions = self.directions.on_sphere() if self.own_radius else self.directions
+        return FourierMap(directions.draw(d, self.radius(d, D, rng), rng, dtype))
+
+    @property
+    def own_radius(self) -> bool:
+        """Whether lengths are not those of Gaussian vectors, up to a factor."""
+        return isinstance(self.kernel, Bessel)
 
     def adapt(self, X: Array, D: int) -> "Fourier":
         return replace(self, directions=self.directions.adapt(X))
 
     @property
     def stated_bias(self) -> str | None:
+        if self.directions.lengths == "constant" and not isinstance(self.kernel, Bessel):
+            return self.directions.stated_bias or "all its frequencies have one length"
         return self.directions.stated_bias
 
     def mean(self, X: Array, Y: Array) -> Array:
@@ -72,14 +96,34 @@ class Fourier(Sketch):
 
     @property
     def closed_form(self) -> ClosedForm | None:
-        """Equation (4)."""
-        if not self.directions.independent:
+        """Equation (4), and for coupled frequencies what pairs.py adds."""
+        if not (self.directions.independent or self.known_pairs):
             return None
-        return ClosedForm(
-            lambda X, Y, D: np.maximum(1 - self.mean(X, Y) ** 2, 0) / D,
-            lambda X, Y, D: (self.mean(2 * X, 2 * Y) - self.mean(X, Y) ** 2) / D,
-            mean=lambda X, Y, D: self.mean(X, Y),
-        )
+
+        def variance(X: Array, Y: Array, D: int) -> Array:
+            alone = np.maximum(1 - self.mean(X, Y) ** 2, 0) / D
+            return np.maximum(alone + self._coupling(X, Y, D, -1), 0) if self.known_pairs else alone
+
+        def pseudo_variance(X: Array, Y: Array, D: int) -> Array:
+            alone = (self.mean(2 * X, 2 * Y) - self.mean(X, Y) ** 2) / D
+            return alone + self._coupling(X, Y, D, 1) if self.known_pairs else alone
+
+        return ClosedForm(variance, pseudo_variance, mean=lambda X, Y, D: self.mean(X, Y))
+
+    @property
+    def known_pairs(self) -> bool:
+        """Whether equation (1) of pairs.py holds for two frequencies of a block."""
+        if self.directions.cosine(2) is None:
+            return False
+        return type(self.kernel) is Bessel or (type(self.kernel) is Gaussian and self.directions.lengths != "constant")
+
+    def _coupling(self, X: Array, Y: Array, D: int, side: int) -> Array:
+        """The covariance of conjugated (side −1) or plain (1) complex features."""
+        assert isinstance(self.kernel, Bessel | Gaussian)
+        d, s = X.shape[1], squared_distances(X, Y) / self.kernel.l2
+        cosine = side * (self.directions.cosine(d) or 0.0)
+        norms = "constant" if isinstance(self.kernel, Bessel) else self.directions.lengths
+        return covariance(d, D, norms, self.mean(X, Y) ** 2, lambda at: mean_of_pairs(at, d, cosine, s, -1))
 
 
 class RealFourier(ComplexToReal):
@@ -164,14 +208,6 @@ class PhaseFourierMap(WrappedMap):
         out *= (2 / self.D) ** 0.5
 
 
-KINDS = {
-    "rff": (INDEPENDENT, (*ISOTROPIC, "bessel", "b_spline"), "closed form", "d D"),
-    "orf": (HAAR, (*ISOTROPIC, "bessel"), "Monte Carlo", "d D"),
-    "sorf": (HADAMARD, ISOTROPIC, "Monte Carlo", "D log d"),  # its sphere has padded columns
-    "fastfood": (FASTFOOD, ISOTROPIC, "Monte Carlo", "D log d"),  # likewise
-}
-
-
 def complex_fourier(directions: Directions, kernel: Kernel) -> Fourier:
     return Fourier(kernel, directions)
 
@@ -184,8 +220,22 @@ def phase_fourier(directions: Directions, kernel: Kernel) -> PhaseFourier:
     return PhaseFourier(Fourier(kernel, directions))
 
 
+VARIANTS: tuple[tuple[str, Callable[[Directions, Any], Sketch]], ...] = (
+    ("", real_fourier),
+    ("complex_", complex_fourier),
+    ("phase_", phase_fourier),
+)
+KINDS = {
+    "rff": ("independent", (*ISOTROPIC, "bessel", "b_spline"), "closed form", "d D"),
+    "orf": ("orthogonal", (*ISOTROPIC, "bessel"), "closed form for gaussian", "d D"),
+    "sorf": ("structured", ISOTROPIC, "Monte Carlo", "D log d"),  # its sphere has padded columns
+}
 FAMILIES = {
-    variant + name: Family(partial(make, directions), kernels, variance, cost)
+    variant + name: Family(coupled(make, directions), kernels, variance, cost)
     for name, (directions, kernels, variance, cost) in KINDS.items()
-    for variant, make in (("", real_fourier), ("complex_", complex_fourier), ("phase_", phase_fourier))
+    for variant, make in VARIANTS
+}
+FAMILIES |= {  # its sphere has padded columns too
+    f"{variant}fastfood": Family(partial(make, FASTFOOD), ISOTROPIC, "Monte Carlo", "D log d")
+    for variant, make in VARIANTS
 }

@@ -3,9 +3,9 @@
 With F, (k, n), the factor of k pivots, R = K − FᵀF is the residual.  The next pivot is row i with a probability of
 R_ii / tr R, RPCholesky [Chen et al. 2025], or the row of the largest R_ii.  k random pivots leave a trace with
 
-    E tr R ≤ (1 + ε) tr (K − K_r)      if   k ≥ r/ε + r log(1/(ε η)),   η = tr (K − K_r) / tr K                  (1)
+    E tr R ≤ (1 + ε) tr (K − K_r)      if   k ≥ r/ε + r log₊(1/(ε η)),   η = tr (K − K_r) / tr K                 (1)
 
-[ibid.], K_r the best matrix of rank r.
+[ibid., Theorem 2.3], K_r the best matrix of rank r and log₊ the logarithm where it is positive, else 0.
 
 One pivot at a time reads all of F for every pivot.  Blocks read it once for many:
 

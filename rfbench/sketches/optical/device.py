@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.checks import InputError
 from rfbench.sketches.base import FeatureMap, Sketch
+from rfbench.sketches.fourier.chip import Chip, on_chip
 from rfbench.sketches.fourier.waves import Fourier, RealFourier
 from rfbench.sketches.optical.ideal import OpticalSketch
 from rfbench.sketches.optical.interference import Interference
@@ -29,6 +30,7 @@ class Device(Protocol):
     """The interface of an optical processing unit that sketches need; devices/opu implements it."""
 
     level: float | None  # intensity of one count in the last feature map
+    chip: Chip | None  # of a device that multiplies rows by weights in place of showing light
 
     def own(self) -> "Device":
         """A device for one feature map: this one, or a copy that stays fitted to the map."""
@@ -65,6 +67,8 @@ class OnDevice(Wrapper):
 
 def on_device(sketch: Sketch, device: Device) -> Sketch:
     """A sketch whose light comes from a device; a bias of optical features becomes as many ones."""
+    if device.chip:
+        return on_chip(sketch, device.chip)
     match sketch:
         case OpticalSketch():
             return OnDevice(sketch, device)

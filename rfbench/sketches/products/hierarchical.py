@@ -56,7 +56,12 @@ class Hierarchical(Sketch):
 class HierarchicalMap(FeatureMap):
     def __init__(self, pairs: list[TupleMap], shape: str, d: int, dtype: np.dtype[Any]) -> None:
         self.pairs, self.shape = pairs, shape
-        self.d, self.D, self.dtype = d, pairs[-1].D, dtype
+        self.d, self.D, self.dtype, self.order = d, pairs[-1].D, dtype, pairs[-1].maps[0].order
+
+    @property
+    def chunk(self) -> int:
+        """As many rows as the sketches of all pairs compute at once, so that their results stay in the cache."""
+        return min(features.chunk for pair in self.pairs for features in pair.maps)
 
     def write(self, X: Array, out: Array) -> None:
         nodes = deque([X] * (len(self.pairs) + 1))

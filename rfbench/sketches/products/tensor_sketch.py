@@ -109,6 +109,11 @@ class TensorSketchMap(FeatureMap):
         halves = (signs.real, signs.imag) if np.iscomplexobj(signs) else (signs,)
         self.sketches = [[counts(h, half[i]) for half in halves] for i, h in enumerate(hashes)]
 
+    @property
+    def chunk(self) -> int:
+        # Count sketches, a transform and their product stay in the cache of a core; transforms take eight rows at once.
+        return min(max(8, 3 * 2**18 // (self.D * self.dtype.itemsize) // 8 * 8), 64)
+
     def factors(self, X: Array) -> Iterator[Array]:
         """FFT(Cᵢx) for i = 1..p, (frequencies, b)."""
         from scipy import fft

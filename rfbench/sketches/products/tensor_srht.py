@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, inner, padded
-from rfbench.blocks import columns_of, scratch, spans
+from rfbench.blocks import columns_of, rows_of_lines, scratch, spans
 from rfbench.sketches.base import FeatureMap, Tiled
 from rfbench.sketches.products.hadamard import transform
 from rfbench.sketches.products.product import ProductSketch, multiplied
@@ -59,7 +59,7 @@ class StackedTensorSRHT(TensorSRHT):
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
         sizes = [span.stop - span.start for span in spans(D, padded(d))]
         maps = [super(StackedTensorSRHT, self).sample(d, size, rng, dtype) for size in sizes]
-        return Concatenated(maps, np.sqrt(np.divide(sizes, D)))
+        return StackedMap(maps, np.sqrt(np.divide(sizes, D)))
 
     def coupling(self, d: int, D: int) -> tuple[float, int]:
         h = padded(d)
@@ -130,11 +130,12 @@ class TensorSRHTMap(Tiled):
     @property
     def chunk(self) -> int:
         # As many as keep one transform in the cache of a core, but enough to be worth a call.
-        return min(max(32, 2**19 // (padded(self.d) * self.dtype.itemsize)), 128)
+        return rows_of_lines(min(max(4, 2**13 // padded(self.d)), 16), self.dtype)
 
     def transforms(self, X: Array, kept: int = 1) -> Iterator[Array]:
         """H Dᵢ x for i = 1..p, (h, b), of which the last `kept` keep their buffers."""
-        return transformed(columns_of(X, self.dtype), self.signs, kept)
+        ready = X.dtype == self.dtype and X.flags.f_contiguous
+        return transformed(X.T if ready else columns_of(X, self.dtype), self.signs, kept)
 
     def gathered(self, transforms: Iterable[Array], features: slice) -> Iterator[Array]:
         """The features' rows of each transform; only the first keeps its buffer."""
@@ -153,3 +154,10 @@ class TensorSRHTMap(Tiled):
 
     def finish(self, product: Array) -> Array:
         return product.T
+
+
+class StackedMap(Concatenated):
+    """Blocks of features, for all of which the rows are transposed once."""
+
+    def tiles(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        return super().tiles(columns_of(X, self.dtype).T)

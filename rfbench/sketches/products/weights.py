@@ -82,6 +82,14 @@ def gaussian(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
     return rng.standard_normal(shape, np.float32).astype(dtype, copy=False)
 
 
+def truncated_gaussian(shape: Shape, rng: np.random.Generator, dtype: Any, at: float) -> Array:
+    """N(0, 1) given that it is at most `at` in size; not rescaled."""
+    from scipy.special import ndtr, ndtri
+
+    below = float(ndtr(-at))
+    return np.asarray(ndtri(below + (1 - 2 * below) * rng.random(shape))).astype(dtype)
+
+
 def complex_gaussian(shape: Shape, rng: np.random.Generator, dtype: Any) -> Array:
     """CN(0, 1)."""
     pairs = gaussian((*shape, 2), rng, dtype)
