@@ -3,11 +3,12 @@
     A = exp(QKᵀ/√d),      Z = diag(A1)⁻¹ A V ≈ Φ(Q) (Φ(K)ᵀV) / Φ(Q) (Φ(K)ᵀ1)         [ibid., Eq. 1.7]       (1)
 
 The right side takes O(L d D) and no L × L matrix.  Queries and keys are rows of datasets/attention.py; with `normalize`
-they have unit length and A = exp(QKᵀ).  Features that can be negative may give denominators of either sign.
+they have unit length and A = exp(QKᵀ).  Features that can be negative may give denominators of either sign.  A
+polynomial kernel in place of exp is polynomial attention [Kacham et al. 2024].
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -28,6 +29,7 @@ from rfbench.sketches import FeatureMap, Sketch
 from rfbench.tasks.base import Measure, Task, Trial
 
 SHOWN = 50  # rows and columns of the picture
+KERNELS = ("exponential", "polynomial")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,7 @@ class Attention(Task):
     """Errors of the matrix and the output, for a head of `file` or for drawn rows with a given spread of QKᵀ/√d."""
 
     name = "attention"
+    shares_reference = True
     file: str | None = None
     head: int = 0
     normalize: bool = False
@@ -63,10 +66,10 @@ class Attention(Task):
         return head_config(options)
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
-        if recipe.name != "exponential":
+        if recipe.name not in KERNELS:
             return (
-                f"task=attention has the kernel exp(x.y), and kernel '{recipe.name}' was chosen. Use sketch=favor, "
-                "sketch=exponential_rff, or sketch=optimized_maclaurin kernel=exponential"
+                f"task=attention has the kernel exp(x.y) or a polynomial one, not kernel '{recipe.name}'. Use "
+                "sketch=favor, sketch=polysketch degree=4, or sketch=optimized_maclaurin kernel=exponential"
             )
         if not sketch.explicit:
             return "task=attention compares every sketch with the exact matrix; use a sketch with features"
@@ -90,14 +93,17 @@ class Attention(Task):
         return Reference(Q, K, V, Z, perf_counter() - start)
 
     def measure(self, trial: Trial, reference: Reference) -> Iterator[Measure]:
-        ref, features, engine = reference, trial.drawn().features, trial.engine
+        ref, engine = reference, trial.engine
+        trial = replace(trial, sketch=trial.sketch.between(ref.Q, ref.K))
+        trial.learn(trial.sketch.facts())
+        features = trial.drawn().features
         start = perf_counter()
         Z, denominators = linear_attention(features, ref.Q, ref.K, ref.V, engine)
         seconds = perf_counter() - start
         error = map_error(features, trial.kernel, ref, engine)
         few = slice(0, SHOWN)
         trial.show(MAPS, trial.kernel.gram(ref.Q[few], ref.K[few]), 0.0, "exact")
-        trial.show(MAPS, features.product(features(ref.Q[few]), features(ref.K[few])).real, error)
+        trial.show(MAPS, features.product(features.of_queries()(ref.Q[few]), features(ref.K[few])).real, error)
 
         yield Measure("rel_frobenius", error)
         yield Measure("rel_output", float(np.linalg.norm(Z - ref.Z) / np.linalg.norm(ref.Z)))
@@ -122,8 +128,10 @@ def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine:
         S += part
     S = S.astype(features.dtype)
 
+    of_queries = features.of_queries()
+
     def attended(span: slice) -> Array:
-        return (features(Q[span]) @ S).real.astype(np.float64)
+        return (of_queries(Q[span]) @ S).real.astype(np.float64)
 
     sums = np.concatenate(list(engine.map(attended, spans(len(Q), engine.block_rows))))
     return sums[:, :-1] / sums[:, -1:], sums[:, -1]
@@ -131,11 +139,11 @@ def linear_attention(features: FeatureMap, Q: Array, K: Array, V: Array, engine:
 
 def map_error(features: FeatureMap, kernel: Kernel, ref: Reference, engine: Engine) -> float:
     """‖Φ(Q)Φ(K)ᵀ − A‖/‖A‖ in the Frobenius norm, block by block."""
-    Psi = engine.transform(features, ref.K, features.empty(len(ref.K)))
+    Psi, of_queries = engine.transform(features, ref.K, features.empty(len(ref.K))), features.of_queries()
 
     def squares(span: slice) -> tuple[float, float]:
         A = kernel.gram(ref.Q[span], ref.K)
-        difference = features.product(features(ref.Q[span]), Psi).real - A
+        difference = features.product(of_queries(ref.Q[span]), Psi).real - A
         return float(np.vdot(difference, difference)), float(np.vdot(A, A))
 
     error, norm = np.sum(list(engine.map(squares, spans(len(ref.Q), TILE))), axis=0)

@@ -4,7 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from math import nan
+from functools import cached_property
+from math import isfinite, nan
+from time import perf_counter
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,14 +15,16 @@ from rfbench.datasets.prepare import Preparation, Prepared, Split
 from rfbench.devices.meters import Absent, Meter, Reading
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.memory import arrays_of
 from rfbench.results.pictures import PictureKey
-from rfbench.results.recorder import Recorder
+from rfbench.results.recorder import Recorder, model_file
 from rfbench.results.series import Curve
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches import FeatureMap, Sketch, flops
 from rfbench.sketches.draw import Draw
-from rfbench.tasks.model import Fitted, model_file, model_of
+from rfbench.tasks.model import Fitted, model_of
 
+TIMED_NUMBERS = 1 << 22  # of Φ, at most, by which the time of all rows is estimated
 KERNEL_ROWS = 1000  # training rows from which a kernel learns, and a sketch if it needs no more
 
 
@@ -56,6 +60,28 @@ def energy(reading: Reading) -> Iterator[Measure]:
         yield Measure("joules", nan, "J", reading.reason)
 
 
+def costs(trial: "Trial") -> Iterator[Measure]:
+    """Seconds, bytes and floating-point operations of the features of all training and test rows, and of the fit.
+
+    Rows are timed once more, some of them, since tasks overlap the computation of features with other work.
+    """
+    features, drawn = trial.first.timed
+    X = next(iter(trial.split.train.blocks()))[0][: max(TIMED_NUMBERS // max(features.D, 1), 1)]
+    if not features.explicit or features.d != X.shape[1] or trial.device != "cpu":
+        return
+    Phi = features.empty(len(X))
+    trial.engine.transform(features, X, Phi)  # buffers and caches
+    start = perf_counter()
+    trial.engine.transform(features, X, Phi)
+    n = len(trial.split.train) + len(trial.split.test)
+    transform = (perf_counter() - start) * n / len(X)
+    fit = max(trial.fit_seconds, trial.sketch.facts().get("fit_seconds", 0.0))  # parts of it may have been in the cache
+    yield Measure("seconds_total", fit + drawn + transform, "s")
+    yield Measure("bytes", sum(arrays_of(features).values()) + n * features.D * features.dtype.itemsize, "B")
+    counted = n * flops(features)
+    yield Measure("flops", counted, "", "" if isfinite(counted) else "operations of this sketch are not counted")
+
+
 @dataclass(frozen=True)
 class Trial:
     """One sketch with D features in one repetition, and the recorder of what it shows beside its numbers."""
@@ -74,6 +100,13 @@ class Trial:
     device: str = "cpu"  # that makes the features
     columns: Mapping[str, Any] = field(default_factory=dict)  # of its rows in results.csv
     recorder: Recorder = field(default_factory=Recorder)
+    costs: bool = False  # whether it reports its seconds, bytes and operations
+    fit_seconds: float = 0.0  # that the sketch took to learn from training rows
+
+    @cached_property
+    def first(self) -> Draw:
+        """The first draw."""
+        return self.plan(0)
 
     def plan(self, k: int) -> Draw:
         """The k-th independent draw as a description that can be pickled."""
@@ -84,9 +117,8 @@ class Trial:
 
     def drawn(self) -> Draw:
         """The first draw, already made, so that no clock counts what it takes."""
-        plan = self.plan(0)
-        self.learn(plan.features.facts)
-        return plan
+        self.learn(self.first.features.facts)
+        return self.first
 
     def meter(self, device: str | None = None) -> AbstractContextManager[Reading]:
         """Measure the energy of a device, by default of the one that makes the features."""
@@ -143,6 +175,8 @@ class Task(ABC):
     name: ClassVar[str]
     several_outputs: ClassVar[bool] = False  # whether labels may have several columns
     chooses: ClassVar[tuple[str, ...]] = ()  # numbers of the kernel, or threshold, that it chooses on held-out rows
+    spreads: ClassVar[bool] = False  # whether it has passes that other processes may share
+    shares_reference: ClassVar[bool] = False  # whether jobs may have one: it consists of arrays, not of work to be done
     predicts_rows: ClassVar[bool] = False  # whether a model of its own may predict each test row
     measurements: ClassVar[bool] = False  # whether the exact kernel may be that of measurements of the rows
     indefinite: ClassVar[bool] = False  # whether the estimated matrix may have negative eigenvalues
@@ -203,4 +237,4 @@ class Task(ABC):
         """The numbers of one trial, and the energy that it took."""
         with trial.meter() as reading:
             measures = list(self.measure(trial, reference))
-        return [*measures, *energy(reading)]
+        return [*measures, *energy(reading), *(costs(trial) if trial.costs else ())]

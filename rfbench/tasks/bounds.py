@@ -39,7 +39,7 @@ class Bounds(Task):
     """Probabilities of errors above ε over `draws` draws on all pairs of `rows` test rows, with their bounds."""
 
     name = "bounds"
-    several_outputs = True
+    several_outputs = shares_reference = True
     epsilon: float = 0.2
     delta: float = 0.1
     rows: int = 50

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from rfbench.arrays import Array, is_complex
-from rfbench.checks import InputError, require
+from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel
@@ -17,20 +17,28 @@ from rfbench.seeds import rng_for
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.base import Measure, Size, Task, Trial
 
+ORDERS = ("random", "first")
+
 
 @dataclass(frozen=True)
 class KernelError(Task):
-    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn for every seed.
+    """‖K̂ − K‖/‖K‖ in the Frobenius and the spectral norm on `rows` test rows, drawn for every seed or the first ones.
 
     For a matrix-valued kernel, on as many rows as give a matrix of that size, but at least two.
     """
 
     name = "kernel_error"
-    several_outputs = measurements = indefinite = True
+    several_outputs = measurements = indefinite = spreads = shares_reference = True
     rows: int = 1000
+    order: str = "random"
+    off_diagonal: bool = False
 
     def __post_init__(self) -> None:
         require(1 <= self.rows <= MOST_ROWS, "task.rows", f"from 1 to {MOST_ROWS}", self.rows)
+        if self.order not in ORDERS:
+            raise InputError(f"no task.order={self.order}; {did_you_mean(self.order, ORDERS)}")
+
+        require(self.rows > 1 or not self.off_diagonal, "task.rows", "at least 2 for task.off_diagonal=true", self.rows)
 
     def memory(self, size: Size) -> int:
         """K, its error and, of complex features, the imaginary part; and Φ."""
@@ -39,7 +47,10 @@ class KernelError(Task):
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> tuple[Array, Array, float]:
         """(X, K, ‖K‖₂)."""
-        X, _ = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
+        if self.order == "first":
+            X, _ = split.test.take(np.arange(min(self.rows, len(split.test))))
+        else:
+            X, _ = split.test.sample(self.rows, rng_for(seed, "kernel_error", "rows"))
         X = X[:: min(kernel.size(X.shape[1]), max(len(X) // 2, 1))]
         K = exact_matrix(kernel, X, engine)
         if not np.isfinite(K).all() or not K.any():
@@ -54,6 +65,8 @@ class KernelError(Task):
         error, imaginary, seconds = deviation(features, X, K, trial.engine)
         squared, scale = float(np.vdot(error, error)), float(np.linalg.norm(K))
         yield Measure("rel_frobenius", np.sqrt(squared) / scale)
+        if self.off_diagonal:
+            yield Measure("rel_off_diagonal", np.sqrt(of_pairs(error, p) / of_pairs(K, p)))
         if imaginary is not None:
             yield Measure("rel_frobenius_complex", np.sqrt(squared + np.vdot(imaginary, imaginary)) / scale)
         yield Measure("rel_spectral", spectral_norm(error) / norm)
@@ -95,6 +108,13 @@ def deviation(features: FeatureMap, X: Array, K: Array, engine: Engine) -> tuple
                 imaginary[i, j] += tile.imag
                 imaginary[j, i] = -imaginary[i, j].T
     return error, imaginary, seconds
+
+
+def of_pairs(A: Array, p: int) -> float:
+    """The sum of squares of the p × p blocks of different rows."""
+    n = len(A) // p
+    blocks = A.reshape(n, p, n, p)[np.arange(n), :, np.arange(n)]
+    return float(np.vdot(A, A)) - float(np.vdot(blocks, blocks))
 
 
 def entries(rows: slice, p: int) -> slice:

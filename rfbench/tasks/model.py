@@ -131,11 +131,6 @@ def model_of(fitted: Fitted, train: Prepared, block_rows: int, about: dict[str, 
     )
 
 
-def model_file(D: int | str, seed: int | str) -> str:
-    """The file of a trial's model, in the folder models of its run."""
-    return f"features{D}-seed{seed}.npz"
-
-
 def no_model(sketch: Sketch) -> str | None:
     """Why a model of this sketch cannot be saved, or None."""
     if sketch.localized:

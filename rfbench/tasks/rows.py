@@ -1,12 +1,12 @@
 """Rows with the targets that a model is fitted to; all of them can be pickled and read again from the first row."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rfbench.arrays import Array
-from rfbench.blocks import regrouped
+from rfbench.blocks import regrouped, spans
 from rfbench.datasets.base import Dataset
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Rows
@@ -29,6 +29,9 @@ class Held:
     def blocks(self) -> Blocks:
         return [(self.X, self.y)]
 
+    def cut(self, size: int) -> Iterator["Held"]:
+        return (Held(self.X[span], self.y[span]) for span in spans(len(self), size))
+
 
 @dataclass(frozen=True, eq=False)
 class Centred:
@@ -42,6 +45,9 @@ class Centred:
 
     def blocks(self) -> Blocks:
         return ((X, y - self.shift) for X, y in self.part.blocks())
+
+    def cut(self, size: int) -> Iterator["Centred"]:
+        return (replace(self, part=part) for part in self.part.cut(size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,9 @@ class Targets:
         columns = signed_targets if self.signed else Dataset.targets
         return ((X, columns(dataset, y) - self.shift) for X, y in self.part.blocks())
 
+    def cut(self, size: int) -> Iterator["Targets"]:
+        return (replace(self, part=part) for part in self.part.cut(size))
+
 
 @dataclass(frozen=True, eq=False)
 class OfClass:
@@ -74,6 +83,13 @@ class OfClass:
 
     def blocks(self) -> Blocks:
         return ((X, np.ones(len(X))) for X, _ in self.part.blocks(self.label))
+
+    def cut(self, size: int) -> Iterator["OfClass"]:
+        parts = (replace(self.part, part=part) for part in self.part.part.cut_class(self.label, size))
+        return (
+            OfClass(part, self.label, span.stop - span.start)
+            for part, span in zip(parts, spans(self.n, size), strict=True)
+        )
 
 
 def signed_targets(dataset: Dataset, y: Array) -> Array:

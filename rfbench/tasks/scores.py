@@ -17,6 +17,7 @@ from rfbench.arrays import Array
 from rfbench.datasets.moments import Moments
 
 BINS = 15  # of the calibration error
+MOST_RANKED = 1 << 20  # rows
 
 
 def negative_log_likelihood(y: Array, mean: Array, variance: Array) -> Array:
@@ -36,22 +37,54 @@ def kl(mean: Array, variance: Array, exact_mean: Array, exact_variance: Array) -
 
 
 @dataclass
+class Ranks:
+    """Spearman's rank correlation of one output, which needs all numbers at once: 8 bytes a row, up to MOST_RANKED."""
+
+    pairs: list[Array] | None = field(default_factory=list)
+    n: int = 0
+
+    def add(self, predicted: Array, y: Array) -> None:
+        self.n += len(y)
+        if self.pairs is not None and self.n <= MOST_RANKED:
+            self.pairs.append(np.stack([predicted, y]).astype(np.float32))
+        else:
+            self.pairs = None
+
+    def correlation(self) -> float | None:
+        """None for more rows, or if predictions do not differ."""
+        if not self.pairs:
+            return None
+        from scipy.stats import rankdata
+
+        ranks = [rankdata(column) for column in np.hstack(self.pairs)]
+        return None if min(map(np.ptp, ranks)) == 0 else float(np.corrcoef(ranks)[0, 1])
+
+
+@dataclass
 class RegressionScores:
     """Running scores of a regression."""
 
     labels: Moments = field(default_factory=Moments)
     squares: float = 0.0
+    absolute: float = 0.0
     losses: float = 0.0
+    ranks: Ranks = field(default_factory=Ranks)
 
     def add(self, y: Array, mean: Array, variance: Array) -> None:
         """Add test rows; the variance is that of y."""
         self.labels.add(y)
         self.squares += float(np.sum((y - mean) ** 2))
+        self.absolute += float(np.sum(np.abs(y - mean)))
+        self.ranks.add(mean, y)
         self.losses += float(np.sum(negative_log_likelihood(y, mean, variance)))
 
     @property
     def mse(self) -> float:
         return self.squares / self.labels.n
+
+    @property
+    def mae(self) -> float:
+        return self.absolute / self.labels.n
 
     @property
     def nmse(self) -> float:
@@ -69,11 +102,16 @@ class Errors:
 
     targets: Moments = field(default_factory=Moments)
     squares: float = 0.0
+    absolute: float = 0.0
     wrong: int = 0
+    ranks: Ranks = field(default_factory=Ranks)
 
     def add(self, predicted: Array, targets: Array) -> None:
         self.targets.add(targets)
         self.squares += float(np.sum((predicted - targets) ** 2))
+        self.absolute += float(np.sum(np.abs(predicted - targets)))
+        if predicted.shape[1] == 1:
+            self.ranks.add(predicted[:, 0], targets[:, 0])
         self.wrong += int(np.sum(predicted.argmax(1) != targets.argmax(1)))
 
     def measures(self, classes: int | None) -> Iterator[tuple[str, float]]:
@@ -82,6 +120,10 @@ class Errors:
             yield "error", self.wrong / self.targets.n
         yield "rmse", float(np.sqrt(self.squares / (self.targets.n * np.size(self.targets.mean))))
         yield "nmse", float(np.divide(self.squares, np.sum(self.targets.squares)))
+        if classes is None and np.size(self.targets.mean) == 1:
+            yield "mae", self.absolute / self.targets.n
+            if (correlation := self.ranks.correlation()) is not None:
+                yield "spearman", correlation
 
 
 @dataclass

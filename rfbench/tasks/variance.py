@@ -8,8 +8,11 @@ The variance of a matrix-valued estimate is the trace of its covariance E(K̂ �
 beside its bound by Brault et al. 2016, Proposition 3.1 (ibid., Fig. 6).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,13 +20,14 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Split
-from rfbench.engines import Engine
+from rfbench.engines import Engine, State
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch
+from rfbench.sketches import FeatureMap, Sketch
+from rfbench.sketches.draw import Draw
 from rfbench.tasks.base import Measure, Task, Trial
 
-DRAWS = 32  # draws per work item
+DRAWS = 32  # added up at once
 MOST_DRAWS = 10**7  # the deviation of a variance is then below a thousandth of it
 ROUNDING = 1e-12  # of k(x, x) k(y, y)
 ENTRIES = 1 << 20  # entries of the matrices k(x, y) in memory at once
@@ -35,7 +39,7 @@ class Variance(Task):
     """Closed form and Monte Carlo over `draws` on `pairs` pairs of test rows; ratios on all pairs of `rows` rows."""
 
     name = "variance"
-    several_outputs = measurements = indefinite = True
+    several_outputs = measurements = indefinite = spreads = shares_reference = True
     draws: int = 1000
     pairs: int = 100
     rows: int = 1000
@@ -92,46 +96,20 @@ class Variance(Task):
     def _monte_carlo(self, trial: Trial, X: Array, i: Array, j: Array) -> Array:
         """The covariance E(k̂ − E k̂)(k̂ − E k̂)ᵀ of each pair, whose trace is the variance; 1 × 1 for scalar kernels."""
         rows, place = np.unique(np.concatenate((i, j)), return_inverse=True)
-        X, (i, j) = X[rows], place.reshape(2, -1)
-        k = np.array([trial.kernel.gram(x[None], y[None]) for x, y in zip(X[i], X[j], strict=True)])
-
-        def error(draw: int) -> Array:
-            features = trial.draw(draw)
-            Phi = features(X)
-            return features.paired(Phi[i], Phi[j]).reshape(k.shape) - k
-
-        return self._spread(error, k.shape, trial.engine, by_blocks if trial.kernel.matrix_valued else by_entries)
+        i, j = place.reshape(2, -1)
+        errors = PairErrors(trial.plan(0), trial.kernel, X[rows], i, j)
+        return self._spread(errors, by_blocks if trial.kernel.matrix_valued else by_entries, trial.engine)
 
     def _of_all_pairs(self, trial: Trial, sketch: Sketch, X: Array) -> Array:
         """E|k̂ − E k̂|² of another sketch for all pairs of rows."""
-        K = trial.kernel.gram(X, X)
+        plan = replace(trial.plan(0), sketch=sketch, names=("variance", self.against, trial.D, 0))
+        return self._spread(AllErrors(plan, trial.kernel, X), by_entries, trial.engine)
 
-        def error(draw: int) -> Array:
-            names = ("variance", self.against, trial.D, draw)
-            features = replace(trial.plan(draw), sketch=sketch, names=names)()
-            Phi = features(X)
-            return features.product(Phi, Phi) - K
-
-        return self._spread(error, K.shape, trial.engine, by_entries)
-
-    def _spread(
-        self, error: Callable[[int], Array], shape: tuple[int, ...], engine: Engine, square: Callable[[Array], Array]
-    ) -> Array:
+    def _spread(self, errors: "Errors", square: Callable[[Array], Array], engine: Engine) -> Array:
         """E|k̂ − E k̂|² from the errors k̂ − k of all draws, whose squares are small where k̂ is near k."""
-
-        def moments(draws: slice) -> tuple[Array, Array]:
-            first, second = np.zeros(shape, np.complex128), np.zeros(shape)
-            for k in range(draws.start, draws.stop):
-                e = error(k)
-                first += e
-                second += square(e)
-            return first, second
-
-        first, second = np.zeros(shape, np.complex128), np.zeros(shape)
-        for one, two in engine.map(moments, spans(self.draws, DRAWS), "blocks of draws", -(-self.draws // DRAWS)):
-            first += one
-            second += two
-        return (second - square(first) / self.draws) / (self.draws - 1)
+        start, draws = partial(ErrorSums, errors, square), Numbers(self.draws)
+        found = engine.accumulate(start, draws, DRAWS, "draws", DRAWS)
+        return (found.second - square(found.first) / self.draws) / (self.draws - 1)
 
     def _ratios(self, trial: Trial, variance: Array, other: Array, tiny: Array) -> Iterator[Measure]:
         """Over all pairs for which the other sketch has a variance."""
@@ -140,6 +118,101 @@ class Variance(Task):
             ratios = variance[there] / other[there]
             trial.curve(f"ratio_to_{self.against}", LEVELS, np.quantile(ratios, LEVELS))
             yield Measure(f"ratio_to_{self.against}_below_1", float(np.mean(ratios < 1)))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of draws, as the rows of a pass."""
+
+    stop: int
+    first: int = 0
+
+    def __len__(self) -> int:
+        return self.stop - self.first
+
+    def blocks(self) -> list[tuple[Array, Array]]:
+        numbers = np.arange(self.first, self.stop)
+        return [(numbers, numbers)]
+
+    def cut(self, size: int) -> Iterator["Numbers"]:
+        return (Numbers(span.stop, span.start) for span in spans(self.stop, size, self.first))
+
+
+@dataclass(frozen=True, eq=False)
+class Errors(ABC):
+    """k̂ − k of some pairs of rows for every draw."""
+
+    plan: Draw  # the first draw
+    kernel: Kernel
+    X: Array
+
+    @cached_property
+    @abstractmethod
+    def exact(self) -> Array:
+        """k, computed once in each process."""
+
+    @abstractmethod
+    def estimate(self, features: FeatureMap) -> Array:
+        """k̂."""
+
+    def __call__(self, draw: int) -> Array:
+        features = replace(self.plan, names=(*self.plan.names[:-1], draw))()
+        return self.estimate(features) - self.exact
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "exact"}
+
+
+@dataclass(frozen=True, eq=False)
+class PairErrors(Errors):
+    """Errors of row i with row j."""
+
+    i: Array
+    j: Array
+
+    @cached_property
+    def exact(self) -> Array:
+        pairs = zip(self.X[self.i], self.X[self.j], strict=True)
+        return np.array([self.kernel.gram(x[None], y[None]) for x, y in pairs])
+
+    def estimate(self, features: FeatureMap) -> Array:
+        Phi = features(self.X)
+        return features.paired(Phi[self.i], Phi[self.j]).reshape(self.exact.shape)
+
+
+class AllErrors(Errors):
+    """Errors of all pairs of rows."""
+
+    @cached_property
+    def exact(self) -> Array:
+        return self.kernel.gram(self.X, self.X)
+
+    def estimate(self, features: FeatureMap) -> Array:
+        Phi = features(self.X)
+        return features.product(Phi, Phi)
+
+
+class ErrorSums:
+    """Σe and Σ|e|² over draws."""
+
+    def __init__(self, errors: Errors, square: Callable[[Array], Array]) -> None:
+        self.errors, self.square = errors, square
+        self.first, self.second = np.zeros(errors.exact.shape, np.complex128), np.zeros(errors.exact.shape)
+
+    def add(self, X: Array, y: Array, engine: Engine) -> None:
+        for e in engine.map(self.errors, X.tolist()):
+            self.first += e
+            self.second += self.square(e)
+
+    def merge(self, other: Self) -> None:
+        self.first += other.first
+        self.second += other.second
+
+    def state(self) -> State:
+        return {"first": self.first, "second": self.second}
+
+    def load(self, state: State) -> None:
+        self.first, self.second = np.array(state["first"]), np.array(state["second"])
 
 
 def by_entries(e: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.prepare import Prepared, Split
-from rfbench.engines import Engine
+from rfbench.engines import PART_ROWS, Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.tiles import MOST_GRAM_ROWS
 from rfbench.progress import bar
@@ -46,7 +46,7 @@ class VectorField(Task):
     """Errors on the test rows; α is chosen by cross-validation, or given: c, or c/n for a penalty λ = c κ of any n."""
 
     name = "vector_field"
-    several_outputs = True
+    several_outputs = spreads = True
     chooses = ("length_scale",)
     alpha: float | str = "auto"
     folds: int = 5
@@ -117,7 +117,8 @@ class VectorField(Task):
     def memory(self, size: Size) -> int:
         """The matrices of the folds, their sum and its decomposition; or that of the rows, its parts and theirs."""
         by_rows = not size.explicit or size.n < size.D
-        return 4 * 8 * size.n**2 if by_rows else (self.folds + 2) * 8 * size.D**2 if self.solver != "sgd" else 0
+        matrices = self.folds + (2 if size.n <= PART_ROWS else self.folds)  # several parts have sums of their own
+        return 4 * 8 * size.n**2 if by_rows else matrices * 8 * size.D**2 if self.solver != "sgd" else 0
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> ExactField:
         train = split.train

@@ -60,11 +60,3 @@ def run(
 
 def z(found, draws):
     return (found["kid"] - found["exact_kid"]) / (found["kid_std"] / np.sqrt(draws))
-
-
-def embedded(embedder, X):
-    """The sums of one block of rows, computed in this process, which may be another than that of the embedder."""
-    with Local(1, 64).running() as engine:
-        sums = embedder()
-        sums.add(X, np.zeros(len(X)), engine)
-    return sums

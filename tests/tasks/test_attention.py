@@ -133,7 +133,7 @@ MISTAKES = {
     "task.file=heads.npz task.head=7": "task.head must be from 0 to 1",
     "task.file=huge.npz": "use task.normalize=true",
     "dataset.prepare=[center]": "'dataset.prepare=[center]' has no effect; remove it",
-    "sketch=rademacher": "kernel 'polynomial' was chosen. Use sketch=favor",
+    "sketch=rff": "not kernel 'gaussian'. Use sketch=favor",
     "sketch=exact kernel=exponential": "use a sketch with features",
     "task.length=1": "task.length must be from 2",
 }

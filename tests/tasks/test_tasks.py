@@ -5,16 +5,25 @@ import pytest
 from support import zoo
 from support.trial import curve_of, make_trial, measured
 
+from rfbench.checks import InputError
 from rfbench.config.files import choices
 from rfbench.datasets.base import Dataset, InMemory
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.devices.meters import Reading
 from rfbench.engines import Local
 from rfbench.kernels import kernel_recipe, make_kernel
+from rfbench.results.rows import read_rows
 from rfbench.sketches import make_sketch
 from rfbench.tasks import TASKS, make_task
 from rfbench.tasks.base import energy
-from rfbench.tasks.kernel_error import spectral_norm
+from rfbench.tasks.kernel_error import of_pairs, spectral_norm
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_pairs_of_different_rows_are_the_blocks_off_the_diagonal(p):
+    A = np.random.default_rng(0).standard_normal((6 * p, 6 * p))
+    pairs = (A[i, j] ** 2 for i in range(6 * p) for j in range(6 * p) if i // p != j // p)
+    assert of_pairs(A, p) == pytest.approx(sum(pairs), rel=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +62,16 @@ def test_kernel_error_is_the_dense_formula(name, rows, made):
     assert ("rel_frobenius_complex" in found) == (name == "complex_tensorsrht")
     if name == "complex_tensorsrht":
         assert found["rel_frobenius_complex"] == pytest.approx(np.linalg.norm(error) / np.linalg.norm(K))
+
+
+def test_kernel_error_of_the_first_rows_has_the_same_rows_for_all_seeds(made):
+    task, kernel = make_task("kernel_error", rows=50, order="first"), make_kernel("polynomial", 2)
+    with Local(2).running() as engine:
+        for seed in (0, 1):
+            X, _, _ = task.reference(made, kernel, seed, engine)
+            np.testing.assert_array_equal(X, made.test.arrays()[0][:50])
+    with pytest.raises(InputError, match="did you mean 'first'"):
+        make_task("kernel_error", order="frist")
 
 
 def test_kernel_error_of_the_exact_kernel_is_rounding(made):
@@ -165,3 +184,14 @@ def test_the_surrogate_meets_the_variance_of_whole_blocks(made, degree):
         _, found, _ = run(task, "stacked_tensorsrht", made, D=D, kernel=kernel)
         over = found["variance_closed_form"] / found["variance_surrogate"]
         assert (over == pytest.approx(1)) if whole else over > 1.001, D
+
+
+def test_off_the_diagonal_nystrom_is_better_than_on_it(rfbench, tmp_path):
+    """Its landmarks leave a part of k(x, x), which counts in the error of all pairs only; none of the errors moves."""
+    for words in ((), ("task.off_diagonal=true",)):
+        assert not rfbench("sketch=nystrom", "features=64", "seeds=1", "kernel=gaussian", *words).returncode
+    tables = [read_rows(path) for path in tmp_path.rglob("results.csv")]
+    found = [{row["metric"]: row["value"] for row in rows if row["unit"] == ""} for rows in tables]
+    few, more = sorted(found, key=len)
+    assert float(more.pop("rel_off_diagonal")) < float(more["rel_frobenius"])
+    assert few == more

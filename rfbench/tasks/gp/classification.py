@@ -20,6 +20,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
+from rfbench.cache import cached
 from rfbench.checks import InputError, require
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
@@ -28,7 +29,6 @@ from rfbench.linalg.gram import Drawn
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.sketches.draw import Draw
-from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Trial
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel

@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.lapack import dpotri
 
 from rfbench.arrays import Array, diagonal
-from rfbench.engines import Engine, Rows
+from rfbench.engines import Engine, Rows, State
 from rfbench.linalg.gram import Drawn, block_rows
 from rfbench.linalg.tiles import mirror, tiles
 from rfbench.tasks.gp.likelihood import Given, Hyperparameters, descend
@@ -48,8 +48,15 @@ class SlopeSums:
         self.n, self.squares = self.n + len(y), self.squares + float(y @ y)
 
     def merge(self, other: Self) -> None:
-        for name in ("n", "squares", "G", "G_slope", "r", "r_slope"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, value in other.state().items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def state(self) -> State:
+        return {name: getattr(self, name) for name in ("n", "squares", "G", "G_slope", "r", "r_slope")}
+
+    def load(self, state: State) -> None:
+        for name, value in state.items():
+            setattr(self, name, np.array(value) if np.ndim(value) else np.asarray(value).item())
 
     def negative_log_marginal(self, signal: float, noise: float) -> tuple[float, Array]:
         """−log p(y) of equation (1) and its gradient by log l, log σ² and log σₙ²."""

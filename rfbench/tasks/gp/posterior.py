@@ -55,6 +55,8 @@ class SolvedSystems:
     solutions: Array  # (C, size)
     factors: Triangles
     jitter: float
+    explained: Array  # right-hand side times solution, (C,)
+    log_determinants: Array  # (C,)
 
     def __call__(self, V: Array, engine: Engine) -> tuple[Array, Array]:
         """vᵀ times every solution and vᵀ A_c⁻¹ v*, for every row v of V."""
@@ -79,16 +81,19 @@ def solve_systems(
 ) -> SolvedSystems:
     """Solve the systems whose matrices `fill` returns one after the other; keep their factors as `dtype`."""
     solutions, jitter = np.empty_like(right), 0.0
+    explained, log_determinants = np.empty((2, len(right)))
     factors = Triangles(len(right), right.shape[1], dtype)
     with bar(len(right), "systems") as shown:
         for c, b in enumerate(right):
             with watch("factor"):
                 U, added = factor(partial(fill, c), engine)
                 solutions[c], jitter = solve_factored(U, b), max(jitter, added)
+                explained[c] = np.vdot(b, solutions[c]).real
+                log_determinants[c] = 2 * np.log(U.diagonal().real, dtype=np.float64).sum()
             with watch("keep"):
                 factors.put(c, U, engine)
             shown.update()
-    return SolvedSystems(solutions, factors, jitter)
+    return SolvedSystems(solutions, factors, jitter, explained, log_determinants)
 
 
 class Posterior(ABC):
@@ -109,6 +114,12 @@ class FeaturePosterior(Posterior):
 
     def __call__(self, X: Array, engine: Engine) -> tuple[Array, Array]:
         return self.systems(engine.transform(self.features, X, self.features.empty(len(X))), engine)
+
+    def negative_log_marginal(self, squares: float, n: int, signal: float, noise: float) -> float:
+        """−log p(y) of n labels with yᵀy = squares, real features, by the matrix inversion lemma."""
+        found, D = self.systems, self.features.D
+        fit = squares / noise - found.explained[0]
+        return 0.5 * float(fit + found.log_determinants[0] + D * np.log(signal) + n * np.log(2 * np.pi * noise))
 
 
 class KernelPosterior(Posterior):

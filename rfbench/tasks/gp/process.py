@@ -14,6 +14,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
+from rfbench.cache import cached
 from rfbench.checks import require
 from rfbench.datasets.prepare import Prepared
 from rfbench.engines import Engine
@@ -24,7 +25,6 @@ from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.results.pictures import POSTERIORS
 from rfbench.sketches import FeatureMap, Sketch, make_sketch
 from rfbench.sketches.draw import Draw
-from rfbench.storage import cached
 from rfbench.tasks.base import Measure, Size, Task, Trial, of_one_output
 from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
 from rfbench.tasks.gp.statistics import Groups, collect
@@ -54,7 +54,7 @@ class ExactProcess:
 class GaussianProcess(Task):
     """Signal is σ² of the kernel, in units of labels²."""
 
-    measurements = predicts_rows = True
+    measurements = predicts_rows = spreads = shares_reference = True
     signal: float | str = "label_variance"
     reference_rows: int = 5000
     save: bool = False

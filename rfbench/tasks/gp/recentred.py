@@ -11,7 +11,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
-from rfbench.engines import Engine, Rows
+from rfbench.engines import Engine, Rows, State
 from rfbench.linalg.gram import GRAM_ROWS, wide
 from rfbench.sketches import FeatureMap
 from rfbench.tasks.gp.posterior import Model, Posterior
@@ -38,6 +38,12 @@ class RecentredSums:
     def merge(self, other: Self) -> None:
         self.G += other.G
         self.r += other.r
+
+    def state(self) -> State:
+        return {"G": self.G, "r": self.r}
+
+    def load(self, state: State) -> None:
+        self.G, self.r = np.array(state["G"]), np.array(state["r"])
 
 
 class RecentredPosterior(Posterior):

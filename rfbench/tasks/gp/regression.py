@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import eigh
 
-from rfbench.arrays import Array
+from rfbench.arrays import Array, is_complex
+from rfbench.cache import cached
 from rfbench.checks import InputError, require
 from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Prepared, Split
@@ -24,12 +25,11 @@ from rfbench.linalg.tiles import MOST_ROWS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch
 from rfbench.sketches.draw import Draw
-from rfbench.storage import cached
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Trial, of_one_output
 from rfbench.tasks.baseline import VALIDATION, baseline, baseline_name
 from rfbench.tasks.gp.feature_likelihood import maximize_streamed
 from rfbench.tasks.gp.likelihood import Hyperparameters, maximize
-from rfbench.tasks.gp.posterior import Model, Posterior, ProcessModel
+from rfbench.tasks.gp.posterior import FeaturePosterior, Model, Posterior, ProcessModel
 from rfbench.tasks.gp.process import ExactProcess, GaussianProcess, exact_process
 from rfbench.tasks.gp.statistics import Groups
 from rfbench.tasks.model import Fitted
@@ -145,6 +145,12 @@ class GPR(GaussianProcess):
         yield Measure("rmse", np.sqrt(scores.mse))
         yield Measure("nmse", scores.nmse)
         yield Measure("mnll", scores.mnll)
+        if isinstance(posterior, FeaturePosterior) and not is_complex(posterior.features.dtype):
+            labels, signal = label_moments(trial.split.train), reference.model.signal
+            yield Measure("nmll", posterior.negative_log_marginal(float(labels.squares), labels.n, signal, noise))
+        yield Measure("mae", scores.mae)
+        if (correlation := scores.ranks.correlation()) is not None:
+            yield Measure("spearman", correlation)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,21 +4,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rfbench.arrays import Array
 from rfbench.checks import InputError, require
 from rfbench.datasets.base import InMemory
 from rfbench.datasets.pair import stacked
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local
 from rfbench.kernels import kernel_recipe
-from rfbench.seeds import rng_for
 from rfbench.sketches import make_sketch
 from rfbench.tasks.base import Trial, fitted
-from rfbench.tasks.kid.embedding import squared_mmd
-from rfbench.tasks.kid.error import sampling_variance
 from rfbench.tasks.kid.task import KID
-
-ERROR_ROWS = 1000  # of each set, from which the standard error is estimated
 
 
 class Distance(NamedTuple):
@@ -52,7 +46,7 @@ def kid(
         raise InputError(f"X has {X.shape[1]} columns and Y {Y.shape[1]}; extract both with the same network")
     require(draws >= 2, "draws", "at least 2, which tell the error of a sketch", draws)
     dtype = np.result_type(X, Y)
-    split = prepared_split(stacked("X and Y", InMemory(X), InMemory(Y)), Preparation(()), seed, dtype)
+    split = prepared_split(stacked("X and Y", [("X", InMemory(X)), ("Y", InMemory(Y))]), Preparation(()), seed, dtype)
     recipe = kernel_recipe("polynomial", degree, gamma="1/d" if gamma is None else gamma, bias=coef0)
     task = KID(resamples=draws)
     with Local().running() as engine:
@@ -62,7 +56,8 @@ def kid(
             raise InputError(objection)
         found = fitted(found, split.train, features, seed)
         trial = Trial(split, kernel, found, X.shape[1], features, seed, engine, dtype.name, sketch)
-        return distance(task, trial)
+        estimate = task.distances(trial)[0].of(0)
+        return Distance(estimate.value, estimate.total)
 
 
 def as_rows(name: str, X: Any) -> Any:
@@ -70,19 +65,3 @@ def as_rows(name: str, X: Any) -> Any:
     from sklearn.utils import check_array
 
     return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=2, input_name=name)
-
-
-def distance(task: KID, trial: Trial) -> Distance:
-    """The mean over draws; its variance is that over rows plus that over draws."""
-    train, test = trial.split.train, trial.split.test
-    X, Y = (part.sample(ERROR_ROWS, rng_for(trial.seed, "kid", "error"))[0] for part in (train, test))
-    exactly, plan = task.known_part(trial)
-    values: list[float] = []
-    found: list[tuple[Array, Array]] = []  # by some of the draws each
-    for embedder, x, y in task.passes(trial, exactly, plan, plan(0)()):
-        values.extend(squared_mmd(x, y))
-        found.append((embedder.witness(X, x, y), embedder.witness(Y, x, y)))
-    f_x, f_y = map(np.concatenate, zip(*found, strict=True))
-    variance = sampling_variance(trial.kernel, (X, Y), (f_x, f_y), len(train), len(test))
-    variance += float(np.var(values, ddof=1)) / len(values)
-    return Distance(float(np.mean(values)), variance**0.5)

@@ -19,7 +19,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
-from rfbench.engines import Engine
+from rfbench.engines import Engine, State
 from rfbench.sketches import FeatureMap, Tangent
 from rfbench.sketches.draw import Draw
 
@@ -42,6 +42,16 @@ class Embedding:
         if self.known and other.known:
             self.known.add(other.known)
 
+    def state(self) -> State:
+        known = {f"known {name}": value for name, value in self.known.state().items()} if self.known else {}
+        return {"n": self.n, "features": self.features, "squares": self.squares, "seconds": self.seconds} | known
+
+    @classmethod
+    def of(cls, state: State) -> "Embedding":
+        known = {name.removeprefix("known "): value for name, value in state.items() if name.startswith("known ")}
+        arrays = np.array(state["features"]), np.array(state["squares"])
+        return cls(int(state["n"]), *arrays, float(state["seconds"]), cls.of(known) if known else None)
+
 
 class Embedder:
     """Starts a pass over rows.  Pickled, it is the recipes and seeds of its feature maps, which are drawn again."""
@@ -58,9 +68,10 @@ class Embedder:
     def witness(self, X: Array, x: Embedding, y: Embedding) -> Array:
         """⟨φ, μ_x − μ_y⟩ of the rows X by every draw, (draws, rows); its mean over draws is that of the kernel."""
         known: Any = 0.0
-        if self.tangent and x.known and y.known:
+        if self.tangent:
             Z = self.tangent.rows(X)
-            known = self.tangent.values(Z.astype(np.float64), (x.known.features / x.n - y.known.features / y.n)[0])
+            if x.known and y.known:
+                known = self.tangent.values(Z.astype(np.float64), (x.known.features / x.n - y.known.features / y.n)[0])
             X = Z.astype(X.dtype)
         difference = x.features / x.n - y.features / y.n
         found = (features(X) @ mean.conj() for features, mean in zip(self.maps, difference, strict=True))
@@ -71,14 +82,11 @@ class Embedder:
 
 
 class EmbeddingSums:
-    """The sums of a pass; pickled, they leave the feature maps behind."""
+    """The sums of a pass."""
 
     def __init__(self, maps: Sequence[FeatureMap], tangent: Tangent | None) -> None:
         self.maps, self.tangent = maps, tangent
         self.total: Embedding | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"total": self.total}
 
     def add(self, X: Array, y: Array, engine: Engine) -> None:
         """A sum of its own, then added to the total: the same bits if another process computes it."""
@@ -91,6 +99,13 @@ class EmbeddingSums:
     def merge(self, other: "EmbeddingSums") -> None:
         if other.total:
             self._include(other.total)
+
+    def state(self) -> State:
+        assert self.total
+        return self.total.state()
+
+    def load(self, state: State) -> None:
+        self.total = Embedding.of(state)
 
     def _include(self, part: Embedding) -> None:
         if self.total:

@@ -1,15 +1,21 @@
-"""The variance of the unbiased squared MMD over the choice of the rows.
+"""The variance of unbiased squared MMDs over the choice of the rows, and that of their differences.
 
-With φ̃ = φ − μ of each distribution, δ = μ_x − μ_y and C = E φ̃φ̃ᵀ, the estimate of mmd.py is ‖δ‖² plus uncorrelated
-terms of mean zero, its Hoeffding decomposition as a U-statistic, so that for n and m rows
+Several sets y₁, y₂, … are compared with one reference x.  With φ̃ = φ − μ of each distribution, δᵢ = μ_x − μᵢ and
+C = E φ̃φ̃ᵀ, the estimate of mmd.py is ‖δᵢ‖² plus uncorrelated terms of mean zero, its Hoeffding decomposition as a
+U-statistic.  For n and mᵢ rows, a sum of estimates with weights wᵢ, such as a difference, has
 
-    Var = 4 δᵀC_xδ/n + 4 δᵀC_yδ/m + S,        S = 2 ‖C_x‖²/n(n−1) + 2 ‖C_y‖²/m(m−1) + 4 ⟨C_x, C_y⟩/nm           (1)
+    Var = 4 ΔᵀC_xΔ/n + Σ wᵢ² 4 δᵢᵀCᵢδᵢ/mᵢ + S,   Δ = Σ wᵢδᵢ
+    S = (Σ wᵢ)² 2 ‖C_x‖²/n(n−1) + Σ wᵢ² (2 ‖Cᵢ‖²/mᵢ(mᵢ−1) + 4 ⟨C_x, Cᵢ⟩/nmᵢ)                                     (1)
 
-δᵀCδ is the variance of the witness f(x) = ⟨φ(x), δ⟩ over rows.  The difference of the two mean embeddings varies
-around δ with covariance C_x/n + C_y/m: with it in place of δ, the first two terms of (1) are 2S too large.  The
-witnesses of two draws of a sketch have independent errors, so that their covariance over rows is the variance of the
-exact one.  The first two terms are not negative; cutting them at zero makes (1) a little too large where δ = 0.
+In a difference of two the reference enters by μ₂ − μ₁ only: what it has in common with both cancels.  δᵀCδ is the
+variance of the witness f(x) = ⟨φ(x), δ⟩ over rows.  The difference of two mean embeddings varies around δ with
+covariance C_x/n + Cᵢ/mᵢ: with it in place of δ, the first terms of (1) are 2S too large.  The witnesses of two draws of
+a sketch have independent errors, so that their covariance over rows is the variance of the exact one.  The first terms
+are not negative; cutting them at zero makes (1) up to twice too large where δ = 0.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,14 +23,32 @@ from rfbench.arrays import Array
 from rfbench.kernels import Kernel
 
 
-def sampling_variance(kernel: Kernel, rows: tuple[Array, Array], witness: tuple[Array, Array], n: int, m: int) -> float:
-    """Equation (1) for sets of n and m rows, from some rows of each and their witness, (draws, rows)."""
-    (X, Y), (f_x, f_y) = rows, witness
-    K_x, K_y, K_xy = (centred(kernel.gram(A, B)) for A, B in ((X, X), (Y, Y), (X, Y)))
-    second = 2 * off_diagonal(K_x**2) / (n * (n - 1)) + 2 * off_diagonal(K_y**2) / (m * (m - 1))
-    second += 4 * float(np.mean(K_xy**2)) / (n * m)
-    first = 4 * off_diagonal(np.cov(f_x)) / n + 4 * off_diagonal(np.cov(f_y)) / m
-    return max(first - 2 * second, 0.0) + second
+@dataclass(eq=False)
+class SamplingError:
+    """Equation (1) from some rows of each set; `n` counts all rows of the reference, `m` those of the other sets."""
+
+    kernel: Kernel
+    X: Array
+    Y: Sequence[Array]
+    n: int
+    m: Sequence[int]
+
+    def __post_init__(self) -> None:
+        n, gram = self.n, self.kernel.gram
+        self.within = 2 * off_diagonal(centred(gram(self.X, self.X)) ** 2) / (n * (n - 1))
+        self.others = [
+            2 * off_diagonal(centred(gram(Y, Y)) ** 2) / (m * (m - 1))
+            + 4 * float(np.mean(centred(gram(self.X, Y)) ** 2)) / (n * m)
+            for Y, m in zip(self.Y, self.m, strict=True)
+        ]
+
+    def variance(self, weights: Array, f_x: Sequence[Array], f_y: Sequence[Array]) -> float:
+        """The variance of the weighted sum, from witnesses (draws, rows) at rows of the reference and of each set."""
+        squares = weights**2
+        second = float(weights.sum() ** 2 * self.within + squares @ self.others)
+        first = 4 * off_diagonal(np.cov(np.tensordot(weights, np.asarray(f_x), 1))) / self.n
+        first += 4 * float(squares @ [off_diagonal(np.cov(f)) / m for f, m in zip(f_y, self.m, strict=True)])
+        return max(first - 2 * second, 0.0) + second
 
 
 def centred(K: Array) -> Array:

@@ -2,35 +2,34 @@
 
 It compares the training with the test rows, or two files [Bińkowski et al. 2018; Wacker 2022, 4.3.2].  Each of
 `resamples` draws of the sketch is an unbiased estimate of the exact value for these rows; their standard deviation is
-that of one draw.  The part of the value that needs no sketch is computed exactly (tangent.py and remainder.py in
-sketches/maclaurin).  Beside it: the exact value where neither set has more than `exact_rows`, and Block-MMD.
+that of one draw, and no error bar of the distance, which the choice of the rows moves too (error.py).  The part of the
+value that needs no sketch is computed exactly (tangent.py and remainder.py in sketches/maclaurin).  Beside it: the
+exact value where neither set has more than `exact_rows`, and Block-MMD.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rfbench.blocks import spans
 from rfbench.checks import InputError, require
 from rfbench.datasets.pair import pair
 from rfbench.datasets.prepare import Prepared, Split
 from rfbench.engines import Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.seeds import rng_for
-from rfbench.sketches import FeatureMap, Sketch, Tangent, better_apart, by_degrees, known_part
+from rfbench.sketches import Sketch, Tangent, better_apart, by_degrees, known_part
 from rfbench.sketches.draw import Draw
 from rfbench.storage import digest
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Task, Trial, of_one_output
-from rfbench.tasks.kid.embedding import Embedder, Embedding, squared_mmd
+from rfbench.tasks.kid.estimate import Distances, Error, distances, sets_of
 from rfbench.tasks.kid.mmd import Estimate, block_mmd, exact
 
 SUBSET_ROWS = 1000  # of torch-fidelity and torchmetrics
 MATRICES_BYTES = 1 << 29  # for the matrices of degree 2, two blocks for each worker
-MAPS_BYTES = 1 << 29  # for draws in memory at once; more draws take another pass over the rows
-BLOCKS = 32  # of rows read at once, for all workers together
 
 # Exact values and Block-MMD by what they depend on: the sketches of a sweep share them.
 KNOWN: dict[tuple[Any, ...], Estimate] = {}
@@ -38,11 +37,12 @@ KNOWN: dict[tuple[Any, ...], Estimate] = {}
 
 @dataclass(frozen=True)
 class KID(Task):
-    """Mean and standard deviation of the estimates by sketch, the exact value, and Block-MMD on `subsets` of rows."""
+    """The estimate by sketch and its errors, the exact value, and Block-MMD on `subsets` of rows, of every set."""
 
     name = "kid"
-    x: str | None = None  # two .npy files, which datasets/pair.py makes a dataset
-    y: str | None = None
+    spreads = True
+    x: str | None = None  # a file, and one or several others, which datasets/pair.py makes a dataset
+    y: str | list | None = None  # type: ignore[type-arg]
     exact_degree: int | str = "auto"
     resamples: int = 20
     subsets: int = 100
@@ -70,11 +70,16 @@ class KID(Task):
             return "task.exact_degree=2 needs a product or Maclaurin sketch of degree 3 or more and a bias; use auto"
         return of_one_output(self.name, recipe) or super().objection(sketch, recipe)
 
-    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
-        """The measures that do not depend on the sketch."""
+    def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> dict[str, list[Measure]]:
+        """The measures of every set that do not depend on the sketch."""
+        pairs = {name: Split(split.train, part) for name, part in sets_of(split).items()}
+        for n, m in ((len(one.train), len(one.test)) for one in pairs.values()):
+            if min(n, m) < 2:
+                raise InputError(f"task=kid needs at least 2 rows of each set; there are {n} and {m}")
+        return {name: self._without_sketch(one, kernel, seed, engine) for name, one in pairs.items()}
+
+    def _without_sketch(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
         n, m = len(split.train), len(split.test)
-        if min(n, m) < 2:
-            raise InputError(f"task=kid needs at least 2 rows of each set; there are {n} and {m}")
         size = self._subset_rows(n, m) if self.subsets else 0
         with_exact = max(n, m) <= self.exact_rows
         rows = (content(split.train), content(split.test)) if size or with_exact else ()
@@ -120,48 +125,59 @@ class KID(Task):
         exactly, sketch, D = found
         return exactly, lambda k: Draw(sketch, d, D, trial.seed, ("kid", repr(sketch), k), X.dtype.name)
 
-    def passes(
-        self, trial: Trial, exactly: Tangent | None, plan: Callable[[int], Draw], first: FeatureMap
-    ) -> Iterator[tuple[Embedder, Embedding, Embedding]]:
-        """Embeddings of both sets, each time for as many draws as may be in memory; `first` is the first draw."""
-        engine, at_once = trial.engine, max(MAPS_BYTES // max(held(first), 1), 1)
-        for span in spans(self.resamples, at_once):
-            draws = [plan(k) for k in range(span.start, span.stop)]
-            embedder = Embedder(draws, exactly, None if span.start else first)
-            x, y = (
-                engine.accumulate(embedder, part, BLOCKS * engine.block_rows).finish()
-                for part in (trial.split.train, trial.split.test)
-            )
-            yield embedder, x, y
+    def distances(self, trial: Trial) -> tuple[Distances, Tangent | None, dict[str, int]]:
+        """The estimates of all sets, what is known without a sketch, and how the features are allocated to degrees."""
+        watch = Stopwatch()
+        with watch("all"):
+            exactly, plan = self.known_part(trial)
+            first = plan(0)()
+        found = distances(trial, exactly, plan, first, self.resamples)
+        found.watch.add(watch)
+        return found, exactly, {str(n): count for n, count in (first.counts or {}).items()}
 
-    def measure(self, trial: Trial, reference: list[Measure]) -> Iterator[Measure]:
-        start = perf_counter()
-        exactly, plan = self.known_part(trial)
-        first = plan(0)()
-        values: list[float] = []
-        inside = 0.0
-        for _, x, y in self.passes(trial, exactly, plan, first):
-            values.extend(squared_mmd(x, y))
-            inside += x.seconds + y.seconds
-        seconds = perf_counter() - start
-
-        if first.counts:
-            trial.learn({"allocation": {str(n): count for n, count in first.counts.items()}})
+    def measure(self, trial: Trial, reference: dict[str, list[Measure]]) -> Iterator[Measure]:
+        found, exactly, allocation = self.distances(trial)
+        if allocation:
+            trial.learn({"allocation": allocation})
         share = f", exact up to degree {exactly.degree}" if exactly else ""
-        yield Measure("kid", float(np.mean(values)), message=f"unbiased MMD² × 1{share}")
+        counts = dict(zip(reference, found.sampling.m, strict=True))
+        for i, (name, measures) in enumerate(reference.items()):
+            of_set = [*self._of_set(found, i, f"unbiased MMD² × 1{share}"), *measures]
+            yield from placed(trial, name, counts[name], of_set)
         if self.resamples > 1:
-            yield Measure("kid_std", float(np.std(values, ddof=1)), message=f"over {self.resamples} draws")
-        yield Measure("kid_seconds", seconds / self.resamples, "s")
-        yield Measure("sums_seconds", (seconds - inside / trial.engine.workers) / self.resamples, "s")
-        yield from reference
+            names = list(reference)
+            for i, j, difference in found.differences():
+                one, other = names[i], names[j]
+                rows = counts[one] + counts[other]
+                yield from placed(trial, f"{one} - {other}", rows, errors("kid_difference", difference))
+
+    def _of_set(self, found: Distances, i: int, message: str) -> Iterator[Measure]:
+        yield Measure("kid", float(found.values[i].mean()), message=message)
+        if self.resamples > 1:
+            yield from list(errors("kid", found.of(i)))[1:]
+            std = float(np.std(found.values[i], ddof=1))
+            yield Measure("kid_std", std, message=f"of one draw of the sketch, over {self.resamples} draws")
+        share = self.resamples * len(found.values)
+        yield Measure("kid_seconds", found.watch["all"] / share, "s")
+        yield Measure("sums_seconds", (found.watch["all"] - found.watch["features"]) / share, "s")
 
 
-def held(thing: object) -> int:
-    """Bytes of the arrays in a map and in the maps inside it."""
-    if isinstance(thing, np.ndarray):
-        return thing.nbytes
-    inner = thing if isinstance(thing, list | tuple) else getattr(thing, "__dict__", {}).values()
-    return sum(map(held, inner))
+def errors(metric: str, found: Error) -> Iterator[Measure]:
+    """A value, its standard error, and the parts of it that the rows and the sketch have."""
+    yield Measure(metric, found.value)
+    yield Measure(f"{metric}_error", found.total, message="standard error, of rows and sketch together")
+    yield Measure(f"{metric}_sampling_error", found.sampling)
+    yield Measure(f"{metric}_sketch_error", found.sketch)
+
+
+def placed(trial: Trial, name: str, rows: int, measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The measures as those of one of several sets; those of a single one are of the trial's dataset."""
+    if not name:
+        return iter(measures)
+    dataset = trial.split.train.part.dataset
+    options = str(trial.columns.get("dataset", "")).removeprefix(dataset.name)
+    where = {"dataset": f"{Path(dataset.files[0][0]).stem}:{name}{options}", "n_test": rows}
+    return (measure._replace(where=where) for measure in measures)
 
 
 def content(part: Prepared) -> str:

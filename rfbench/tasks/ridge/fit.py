@@ -113,7 +113,7 @@ class RidgeFit:
         landmarks, _ = self.train.sample(self.landmarks, rng_for(self.seed, "ridge", "landmarks"))
         rows, penalty = self.rows(self.train), alpha * self.scale * n
         iteration = Iteration(rows, landmarks, penalty, self.tolerance, self.engine, self.watch, self.iterations)
-        f, steps = iteration.solve(draw.features)
+        f, steps = iteration.solve(draw)
         return FittedRidge(f, alpha, losses, steps)
 
     def rows(self, part: Prepared) -> Targets:

@@ -7,7 +7,6 @@ are in the precision of the features, sums and all vectors in double.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -15,8 +14,9 @@ from scipy.linalg import cholesky, solve_triangular
 from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.engines import Engine, Rows
-from rfbench.linalg.cg import LowRankPreconditioner, conjugate_gradients, total
-from rfbench.linalg.gram import wide
+from rfbench.linalg.cg import LowRankPreconditioner, conjugate_gradients
+from rfbench.linalg.gram import Drawn
+from rfbench.linalg.products import products_of
 from rfbench.linalg.spill import FeatureStore
 from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.sketches import FeatureMap, KernelRows
@@ -42,25 +42,19 @@ class Iteration:
     watch: Stopwatch
     limit: int
 
-    def solve(self, features: FeatureMap) -> tuple[Predictor, int]:
+    def solve(self, draw: Drawn) -> tuple[Predictor, int]:
         """The function learned, and the number of steps."""
-        return self.by_features(features) if features.explicit else self.by_kernel(features)
+        return self.by_features(draw) if draw.features.explicit else self.by_kernel(draw.features)
 
-    def by_features(self, features: FeatureMap) -> tuple[Predictor, int]:
+    def by_features(self, draw: Drawn) -> tuple[Predictor, int]:
         """x → Φ(x)ᵀW."""
-        store = FeatureStore(features, self.rows, self.engine)
+        features, products = draw.features, products_of(draw, self.rows, self.engine)
         with self.watch("features"):
-            parts = store.first(lambda Phi, Y: (Phi.conj().T @ Y.astype(Phi.dtype)).astype(wide(features)))
-            R = reduce(np.add, parts)
-
-        def product(V: Array) -> Array:
-            V = V.astype(features.dtype)
-            return total(store.again(lambda Phi: Phi.conj().T @ (Phi @ V)), R.shape, R.dtype)
-
+            R = products.targets()
         B = np.empty((len(self.landmarks), features.D), features.dtype)
         B = self.engine.transform(features, self.landmarks, B).conj().T
         B *= np.sqrt(len(self.rows) / len(self.landmarks))
-        W, steps = self._solve(product, R, B)
+        W, steps = self._solve(products.square, R, B)
         return FeaturePredictor(features, W), steps
 
     def by_kernel(self, features: FeatureMap) -> tuple[Predictor, int]:

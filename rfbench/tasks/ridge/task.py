@@ -11,7 +11,7 @@ from rfbench.arrays import Array
 from rfbench.checks import InputError, did_you_mean, require
 from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Preparation, Prepared, Split, thresholds
-from rfbench.engines import Engine
+from rfbench.engines import PART_ROWS, Engine
 from rfbench.kernels import Kernel, KernelRecipe
 from rfbench.linalg.gram import kernel_matrix_bytes
 from rfbench.linalg.spill import MEMORY
@@ -19,7 +19,7 @@ from rfbench.linalg.stopwatch import Stopwatch
 from rfbench.progress import bar
 from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
-from rfbench.sketches import Sketch
+from rfbench.sketches import Sketch, WithConstant
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
 from rfbench.tasks.baseline import baseline, baseline_name
 from rfbench.tasks.model import no_model
@@ -41,13 +41,14 @@ class Ridge(Task):
     """Errors on the test rows; α, and a number of the kernel that is not given, are chosen on held-out rows."""
 
     name = "ridge"
-    several_outputs = True
+    several_outputs = spreads = True
     chooses = ("length_scale", "bias", "threshold")
     alpha: float | str = "auto"
     solver: str = "auto"
     tolerance: float = 1e-4
     validation: float = 0.1
     protocol: str = "each"
+    intercept: bool = False
     save: bool = False
 
     def __post_init__(self) -> None:
@@ -62,6 +63,8 @@ class Ridge(Task):
 
     def objection(self, sketch: Sketch, recipe: KernelRecipe) -> str | None:
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
+        if self.intercept and not sketch.explicit:
+            return "task.intercept is a feature, and this sketch has none; use task.intercept=false"
         objection = unsuited or super().objection(sketch, recipe) or (no_model(sketch) if self.save else None)
         if recipe.tunable and not objection:
             baseline_name(recipe.provisional(), f"kernel.{recipe.tunable}")  # or a word on what to do
@@ -122,6 +125,9 @@ class Ridge(Task):
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         return RidgeFit(train, targets.mean, scale, alpha, self.validation, self.tolerance, seed, engine)
 
+    def wrapped(self, sketch: Sketch, kernel: Kernel) -> Sketch:
+        return WithConstant(sketch) if self.intercept else sketch
+
     def memory(self, size: Size) -> int:
         """Two matrices, of features or of rows; for conjugate gradients features in memory and the preconditioner."""
         solver = chosen_solver(self.solver, size, size.n)
@@ -130,7 +136,7 @@ class Ridge(Task):
             return min(size.n * columns * size.itemsize, MEMORY) + 2 * LANDMARKS * columns * size.itemsize
         if solver == "dual":
             return kernel_matrix_bytes(size.n, size.D, size.wide) + size.n * size.n * size.wide
-        return 2 * size.D * size.D * size.wide
+        return (2 if size.n <= PART_ROWS else 3) * size.D * size.D * size.wide
 
     def reference(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         fit = self._fit(split.train, kernel, seed, engine)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal, spearmanr
 from support.answers import one_line
 from support.gp import run, without_times
 from support.trial import drawn
@@ -193,6 +194,10 @@ def test_measures_are_the_dense_formulas(split):
     assert found["rmse"] == pytest.approx(np.sqrt(np.mean((mean + y.mean() - y_new) ** 2)))
     assert found["mnll"] == pytest.approx(negative_log_likelihood(y_new, mean + y.mean(), variance + 0.05).mean())
     assert found["kl"] == pytest.approx(kl(mean, variance, *exact).mean())
+    law = multivariate_normal(cov=2 * draw(rows) @ draw(rows).T + 0.05 * np.eye(len(rows)))
+    assert found["nmll"] == pytest.approx(-law.logpdf(y - y.mean()))
+    assert found["mae"] == pytest.approx(np.abs(mean + y.mean() - y_new).mean())
+    assert found["spearman"] == pytest.approx(spearmanr(mean, y_new).statistic)
     kernel = np.exp(-((new[:, None] - new) ** 2).sum(-1) / 8)
     error = draw(new) @ draw(new).T - kernel
     assert found["rel_frobenius"] == pytest.approx(np.linalg.norm(error) / np.linalg.norm(kernel))
@@ -215,7 +220,7 @@ def test_the_command(rfbench, tmp_path):
         assert word in done.stdout
     (path,) = tmp_path.glob("outputs/*/*/results.csv")
     rows = read_rows(path)
-    assert len(rows) == 2 * 2 * 11
+    assert len(rows) == 2 * 2 * 14
     assert {row["status"] for row in rows} == {"ok"}
 
 

@@ -15,7 +15,7 @@ from rfbench.kernels import make_kernel
 from rfbench.sketches import known_part, make_sketch
 from rfbench.sketches.draw import Draw
 from rfbench.tasks.kid.embedding import Embedder
-from rfbench.tasks.kid.error import sampling_variance
+from rfbench.tasks.kid.error import SamplingError
 
 
 def test_the_value_is_that_of_the_task(rfbench, tmp_path):
@@ -62,7 +62,8 @@ def exact(kernel, X, Y):
     xx, yy, xy = (kernel.gram(*pair) for pair in ((X, X), (Y, Y), (X, Y)))
     f, g = xx.mean(1) - xy.mean(1), xy.mean(0) - yy.mean(1)
     within = (xx.sum() - xx.trace()) / n / (n - 1) + (yy.sum() - yy.trace()) / m / (m - 1)
-    variance = sampling_variance(kernel, (X, Y), (np.array([f, f]), np.array([g, g])), n, m)
+    error = SamplingError(kernel, X, [Y], n, [m])
+    variance = error.variance(np.ones(1), [np.array([f, f])], [np.array([g, g])])
     return within - 2 * xy.mean(), variance, 4 * f.var() / n + 4 * g.var() / m
 
 

@@ -70,10 +70,11 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
     done = rfbench("task=kid", "task.x=real.npy", "task.y=fake.npy", "features=[32,64]", "seeds=1", "dtype=float64")
     assert done.returncode == 0, done.stderr
     heading = re.split("  +", done.stdout.splitlines()[1].strip())
-    assert heading == ["sketch", "features", "kid", "kid_std", "kid_seconds [s]", "sums [s]"]
+    errors = ["kid_error", "kid_sampling_error", "kid_sketch_error"]
+    assert heading == ["sketch", "features", "kid", *errors, "kid_std", "kid_seconds [s]", "sums [s]"]
     for word in (
         "\nkid: unbiased MMD² × 1, exact up to degree 1\n",
-        "\nkid_std: over 20 draws\n",
+        "\nkid_std: of one draw of the sketch, over 20 draws\n",
         "(100 subsets of 75 rows)",
         "real-fake",
         "gamma=1/d",
@@ -81,18 +82,57 @@ def test_the_command_compares_two_files(rfbench, tmp_path):
         assert word in done.stdout
     (path,) = tmp_path.glob("outputs/real-fake-ctr_tensorsrht-kid/*/results.csv")
     rows = {(row["features"], row["metric"]): float(row["value"]) for row in read_rows(path)}
-    assert len(rows) == 2 * 9
+    assert len(rows) == 2 * 12
+    sampling, sketch = (rows["64", f"kid_{name}_error"] for name in ("sampling", "sketch"))
+    assert rows["64", "kid_error"] == pytest.approx(np.hypot(sampling, sketch))
+    assert sketch == pytest.approx(rows["64", "kid_std"] / np.sqrt(20))
     assert {row["unit"] for row in read_rows(path)} == {"", "s"}
     assert rows["64", "exact_kid"] == pytest.approx(double_loop(X, Y, standard), rel=1e-9)
     assert (path.parent / "figure.png").exists()
 
 
+def test_several_files_are_compared_with_one(rfbench, tmp_path):
+    """Each as if alone, and the two of one distribution within chance."""
+    names = {"near": 0.05, "far": 0.4, "also_far": 0.4}
+    X, _ = sets(n=400)
+    np.save(tmp_path / "real.npy", X)
+    for seed, (name, shift) in enumerate(names.items(), 1):
+        np.savez(tmp_path / f"{name}.npz", X=sets(m=400, shift=shift, seed=seed)[1])
+    words = ("task=kid", "task.x=real.npy", "features=64", "seeds=1", "task.subsets=0")
+    done = rfbench(*words, f"task.y=[{','.join(f'{name}.npz' for name in names)}]")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("real against 3 sets (400 training rows")
+    for line in (
+        r"near is closer to real than far by [\d.]+ ± [\d.]+, beyond chance",
+        r"near is closer to real than also_far by [\d.]+ ± [\d.]+, beyond chance",
+        r"far and also_far: [\d.]+ ± [\d.]+, within chance",
+        "± 95% interval for all differences together",
+    ):
+        assert re.search(rf"^{line}$", done.stdout, re.MULTILINE), done.stdout
+    (path,) = tmp_path.glob("outputs/real-near-far-also_far-*/*/results.csv")
+    assert path.with_name("figure.png").exists()
+    rows = {(row["dataset"], row["metric"]): row for row in read_rows(path)}
+    assert rfbench(*words, "task.y=far.npz").returncode == 0
+    (path,) = tmp_path.glob("outputs/real-far-*/*/results.csv")
+    for row in read_rows(path):
+        if row["unit"] != "s":
+            assert rows["real:far", row["metric"]]["value"] == row["value"], row["metric"]
+    errors = [float(rows[f"real:{name}", "kid_error"]["value"]) for name in ("far", "also_far")]
+    assert float(rows["real:far - also_far", "kid_difference_error"]["value"]) < np.hypot(*errors)
+
+
 MISTAKES = {
     "task.x=real.npy": "compare two files; give task.y too",
     "task.x=real.npy task.y=fake.npy": "fake.npy does not exist",
-    "task.x=real.npy task.y=other.npy": "4 columns and task.y 5",
-    "task.x=real.npy task.y=flat.npy": "per row; flat.npy has float64 of shape (30,)",
-    "task.x=words.csv task.y=real.npy": "task.x must be an .npy file",
+    "task.x=real.npy task.y=other.npy": "real.npy (task.x) has 4 columns and other.npy (task.y) 5; extract both",
+    "task.x=real.npy task.y=[real.npy,bad.npy]": "bad.npy has nan in row 7, column 3; drop the row",
+    "task.x=bad.npy task.y=real.npy": "bad.npy has nan in row 7, column 3; drop the row",
+    "task.x=real.npy task.y=[real.npy,real.npy]": "task.y names a file twice",
+    "task.x=real.npy task.y=[]": "give task.y too",
+    "task.x=real.npy task.y=two.npz": "rfbench: error: two.npz has a, b; save one array, or call one of them features",
+    "task.x=real.npy task.y=broken.npz": "is not a numeric NPZ file",
+    "task.x=real.npy task.y=flat.npy": "flat.npy has float64 of shape (30,)",
+    "task.x=words.csv task.y=real.npy": "task.x must be an .npy or .npz file with one feature vector",
     "task.x=real.npy task.y=one.npy": "at least 2 rows of each set; there are 30 and 1",
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
@@ -115,6 +155,11 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     shapes = {"real": (30, 4), "other": (30, 5), "flat": (30,), "one": (1, 4)}
     for name, shape in shapes.items():
         np.save(tmp_path / f"{name}.npy", np.ones(shape))
+    bad = np.ones((30, 4))
+    bad[6, 2] = np.nan
+    np.save(tmp_path / "bad.npy", bad)
+    np.savez(tmp_path / "two.npz", a=bad, b=bad)
+    (tmp_path / "broken.npz").write_text("no archive")
     (tmp_path / "words.csv").write_text("a,b\n")
     monkeypatch.chdir(tmp_path)
     code = main(["task=kid", *words.split()])

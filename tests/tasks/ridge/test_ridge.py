@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from support.answers import one_line
 from support.gp import Given, features, run, without_times
+from support.trial import drawn, make_trial, measured
 
 from rfbench.checks import InputError
 from rfbench.datasets import load
@@ -66,6 +68,23 @@ def test_as_scikit_learn_does_it():
     theirs = KernelRidge(alpha=ALPHA * 90, kernel="rbf", gamma=1 / 8).fit(X, NUMBERS).predict(NEW)
     for solver in ("auto", "dual", "cg"):
         np.testing.assert_allclose(fitted(exact, solver)[0], theirs, atol=1e-5)
+
+
+def test_an_intercept_is_a_feature_and_penalised_like_the_others():
+    sketch, numbers = make_sketch("rff", KERNEL), split_of(NUMBERS[:, 0], None)
+    with Local(2).running() as engine:
+        task = make_task("ridge", alpha=ALPHA, intercept=True)
+        trial = make_trial(numbers, KERNEL, task.wrapped(sketch, KERNEL), 20, engine)
+        found = measured(task, trial, task.reference(numbers, KERNEL, 0, engine))
+    phi = drawn(sketch, 6, 20)
+    Phi, Psi = (np.c_[phi(rows), np.ones(len(rows))] for rows in (X, NEW))
+    mean, y = NUMBERS[:, 0].mean(), NUMBERS[: len(NEW), 0]
+    predicted = mean + Ridge(ALPHA * 90, fit_intercept=False).fit(Phi, NUMBERS[:, 0] - mean).predict(Psi)
+    assert found["mae"] == pytest.approx(np.abs(predicted - y).mean())
+    assert found["spearman"] == pytest.approx(spearmanr(predicted, y).statistic)
+    assert "no" in str(
+        make_task("ridge", intercept=True).objection(make_sketch("exact", KERNEL), kernel_recipe("gaussian", 1))
+    )
 
 
 def test_conjugate_gradients_agree_to_rounding_when_asked():
