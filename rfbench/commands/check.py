@@ -9,13 +9,14 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.checks import InputError
-from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
+from rfbench.config.compose import compose_jobs, with_search_path
 from rfbench.config.schema import typed
 from rfbench.datasets.embedded import load_embedded
 from rfbench.datasets.prepare import unit_norm
 from rfbench.devices.contract import METER_CHECKS, OPU_CHECKS
 from rfbench.devices.meters import make_meter
 from rfbench.devices.opu import make_opu
+from rfbench.devices.opu.analog import Analog
 from rfbench.kernels import kernel_recipe
 from rfbench.kernels.contract import CHECKS as KERNEL_CHECKS
 from rfbench.sketches import make_sketch
@@ -42,7 +43,7 @@ def main(words: list[str]) -> int:
     if group is None:
         raise InputError(f"say what to check: {usage}")
     (config,) = compose_jobs(with_search_path(words), multirun=False)
-    plain = typed(without_hydra(config))
+    plain = typed(config)
     name, start = plain[group]["name"] if plain[group] else "none", perf_counter()
     (found, bias), failed = CHECKED[group](plain), 0
     for what, wrong in found:
@@ -102,14 +103,18 @@ def _opu(plain: dict[str, Any]) -> tuple[Iterable[Outcome], str]:
     def opened() -> Iterator[Outcome]:
         bits = np.unique((load_embedded("digits").X.read(0, 100) > 0.5 * 16).astype(np.uint8), axis=0)[:60]
         with make_opu(**plain["opu"] or {"name": "none"}) as opu:
+            if isinstance(opu, Analog):
+                raise InputError("an analogue chip has no camera; only backends of sketch=optical have a contract")
             yield from outcomes(OPU_CHECKS, opu, bits)
 
     return opened(), ""
 
 
 def _meter(plain: dict[str, Any]) -> tuple[Iterable[Outcome], str]:
-    meter = make_meter(**plain["meter"] or {"name": "none"})
-    return outcomes(METER_CHECKS, meter, partial(np.linalg.svd, np.eye(300))), ""
+    chosen = plain["meter"] or {"name": "none"}
+    if chosen["name"] == "none":
+        raise InputError("meter=none measures nothing; name another one, such as meter=auto")
+    return outcomes(METER_CHECKS, make_meter(**chosen), partial(np.linalg.svd, np.eye(300))), ""
 
 
 CHECKED = {"sketch": _sketch, "kernel": _kernel, "opu": _opu, "meter": _meter}

@@ -1,13 +1,16 @@
 """`rfbench list`: every choice of every group, in a few words each."""
 
 import sys
-from importlib.metadata import entry_points
+from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any
 
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import choices
-from rfbench.registry import GROUPS, loaded
+from rfbench.progress import columns
+from rfbench.registry import GROUPS, entry_points, loaded
 
+WIDTH, LONGEST, NARROWEST = 120, 24, 30  # of the output without a terminal, of names beside their text, of texts
 KINDS = {word: group for group, (word, _) in GROUPS.items()}
 
 
@@ -21,22 +24,30 @@ def show(words: list[str]) -> int:
             raise InputError(f"no list of '{word}'; {did_you_mean(word, KINDS)}")
     for kind in words or KINDS:
         print(f"{kind}  ({KINDS[kind]}=…)")
-        table = {"datasets": _datasets, "sketches": _sketches}.get(kind, _plain)(KINDS[kind])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for line in table:
-            print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-        print()
+        table = {"datasets": _datasets, "sketches": _sketches}.get(kind, choices)(KINDS[kind])
+        print(*_lines(table, columns(WIDTH)), "", sep="\n")
     return 0
 
 
-def _plain(group: str) -> list[tuple[str, ...]]:
-    return list(choices(group).items())
+def _lines(table: dict[str, str], width: int) -> Iterator[str]:
+    """Names, and beside them texts within the width; a name too long for its column has a line of its own."""
+    room = min(max(map(len, table), default=0), LONGEST) + 4
+    for name, text in table.items():
+        start = f"  {name}"
+        if len(start) > room - 2:
+            yield start
+            start = ""
+        for paragraph in text.split("\n"):
+            lines = wrap(paragraph, max(width - room, NARROWEST), break_on_hyphens=False) or [""]
+            for line in lines:
+                yield f"{start:<{room}}{line}".rstrip()
+                start = ""
 
 
-def _datasets(group: str) -> list[tuple[str, ...]]:
+def _datasets(group: str) -> dict[str, str]:
     from rfbench.datasets import status
 
-    return [(name, status(name, None), about) for name, about in choices(group).items()]
+    return {name: f"{status(name, None):<16}  {about}" for name, about in choices(group).items()}
 
 
 def _plugged(group: str) -> dict[str, Any]:
@@ -50,14 +61,14 @@ def _plugged(group: str) -> dict[str, Any]:
     return found
 
 
-def _sketches(group: str) -> list[tuple[str, ...]]:
+def _sketches(group: str) -> dict[str, str]:
+    """What a sketch is, then its kernel, its variance and its cost."""
     from rfbench.sketches import SKETCHES
 
     plugged = _plugged("sketch")
-    lines: list[tuple[str, ...]] = [("", "kernel", "variance", "cost per row", "")]
-    for name, about in choices(group).items():
+    found = choices(group)
+    for name in found:
         if family := SKETCHES.get(name) or plugged.get(name):
-            lines.append((name, family.kernels[0] if family.kernels else "any", family.variance, family.cost, about))
-        else:
-            lines.append((name, "", "", "", about))
-    return lines
+            kernel = family.kernels[0] if family.kernels else "any"
+            found[name] += f"\nkernel: {kernel}; variance: {family.variance}; cost per row: {family.cost}"
+    return found

@@ -26,7 +26,7 @@ from rfbench.tasks.rows import PREDICTED_ROWS
 def load_model(run: str | Path, features: int | None = None, seed: int | None = None) -> Model:
     """The model that task.save=true kept in a directory of results, or in a file.
 
-    Of several models the one with the most features, and of these the one of the lowest seed, unless they are given.
+    If there are several, it is the one with the most features and, among these, the lowest seed, unless they are given.
     """
     model = read_recipe(find_model(Path(run), features, seed))
     if not isinstance(model, Model):

@@ -1,8 +1,11 @@
 """Step 6 of the pipeline: rows → tables and figures."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from rfbench.checks import InputError
 
 
 def write_report(
@@ -11,8 +14,11 @@ def write_report(
     series: Iterable[Mapping[str, Any]],
     plot: Sequence[str] | None = None,
     notes: Sequence[str] = (),
+    spread: str = "std",
 ) -> str:
     """Write summary.csv and the figure that `plot` names; return the table as text."""
+    from rfbench.progress import columns
+    from rfbench.reports.differences import verdicts
     from rfbench.reports.figures.figure import write_figure
     from rfbench.reports.figures.projections import write_crossings
     from rfbench.reports.formats import as_text
@@ -20,5 +26,9 @@ def write_report(
 
     summary = summarize(to_frame(rows))
     write_summary(directory / "summary.csv", summary)
-    write_figure(directory, summary, summarize_curves(series), plot, notes)
-    return "\n".join([as_text(summary), *write_crossings(directory, summary)])
+    try:
+        write_figure(directory, summary, summarize_curves(series), plot, notes)
+    except InputError as mistake:
+        raise InputError(f"{mistake}; the numbers are in {directory / 'summary.csv'}") from None
+    below = [*write_crossings(directory, summary), *verdicts(summary)]
+    return "\n".join([as_text(summary, spread, columns(sys.maxsize)), *below])

@@ -1,37 +1,52 @@
 """Tables for the terminal, Markdown, LaTeX, CSV and JSON, all from the same lines.
 
-The terminal shows the standard deviation over seeds, the other formats the standard error of the mean.
+The terminal shows the standard deviation over seeds, or on request the standard error of the mean, which the other
+formats show.
 """
 
 import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.names import metric_name, printed
 from rfbench.reports.tables import SETTING, Cell, Line, Table, tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BEST = "* best mean among the sketches of one setting"
+SPREADS = {"std": "standard deviation over seeds", "stderr": "standard error of the mean over seeds"}  # what ± shows
 SPREAD = "mean ± standard error over seeds"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that begins like this for a formula
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "±": r"$\pm$", "–": "--", "²": r"$^2$", "×": r"$\times$",
+    "±": r"$\pm$", "–": "--", "²": r"$^2$", "×": r"$\times$", "γ": r"$\gamma$", "ν": r"$\nu$", "ℓ": r"$\ell$",
+    "α": r"$\alpha$", "ε": r"$\varepsilon$",
 }  # fmt: skip
 WORDS = ("dataset", "task", "kernel", "sketch", "metric", "verdict", "note")  # columns of words, aligned to the left
 Escape = Callable[[str], str]
 
 
-def as_text(summary: "pd.DataFrame") -> str:
-    """One table for each dataset, kernel and task, and what the marks in them mean."""
+def as_text(summary: "pd.DataFrame", spread: str = "std", width: int = sys.maxsize) -> str:
+    """One table for each dataset, kernel and task, in columns that fit the width, and what the marks in them mean."""
+    if spread == "stderr":
+        summary = summary.assign(std=summary["std"] / summary["count"] ** 0.5)
     found = list(tables(summary))
-    parts = ["\n".join([table.title, *_grid(table), *table.notes]) for table in found]
-    return "\n\n".join(parts) + (f"\n{BEST}" if any(map(_starred, found)) else "")
+    parts = ["\n".join([*_folded(table.title, width), *_grid(table, width)]) for table in found]
+    notes = [[line for note in table.notes for line in _folded(note, width)] for table in found]
+    text = "\n\n".join("\n".join([part, *below]) for part, below in zip(parts, notes, strict=True))
+    marks = [f"± {SPREADS[spread]}"] * ("±" in text) + [BEST] * any(map(_starred, found))
+    return "\n".join(filter(None, [text, *_folded("; ".join(marks), width)]))
+
+
+def _folded(text: str, width: int) -> list[str]:
+    return wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _starred(table: Table) -> set[str]:
@@ -46,7 +61,8 @@ def plain(value: Any) -> str:
     return f"{value:.0f}" if value == value else ""
 
 
-def _grid(table: Table) -> Iterator[str]:
+def _grid(table: Table, width: int) -> Iterator[str]:
+    """The lines of the table; metrics beyond the width stand below the others, beside the same setting."""
     starred = _starred(table)
     rows = [[*table.keys, *table.headers.values()]]
     for line in table.lines:
@@ -55,7 +71,21 @@ def _grid(table: Table) -> Iterator[str]:
         found = {metric: cell.text() + "*" * cell.best for metric, cell in line.cells.items()}
         cells = [_flush(found.get(metric, ""), metric in starred) for metric in table.headers]
         rows.append([*(plain(line.setting[key]) for key in table.keys), *cells])
-    return aligned_lines(rows)
+    for place, columns in enumerate(_side_by_side(rows, len(table.keys), width)):
+        yield from [""] * bool(place)
+        yield from aligned_lines([[row[column] for column in columns] for row in rows])
+
+
+def _side_by_side(rows: Sequence[Sequence[str]], keys: int, width: int) -> Iterator[list[int]]:
+    """The columns of each part of a table: those of the setting, then as many as fit, at least one."""
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    part = setting = list(range(keys))
+    for column in range(keys, len(widths)):
+        if len(part) > keys and sum(widths[one] for one in (*part, column)) - 2 > width:
+            yield part
+            part = setting
+        part = [*part, column]
+    yield part
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -91,13 +121,17 @@ def markdown_lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[s
 def as_latex(table: Table) -> str:
     """A tabular with the rules of booktabs; the best means are bold."""
     before, lines, after = latex_lines(table)
-    notes = [f"% {' '.join(note.split())}" for note in (table.title, *table.notes, *reasons(table), SPREAD)]
+    notes = [f"% {' '.join(note.split())}" for note in (printed(table.title), *table.notes, *reasons(table), SPREAD)]
     return "\n".join([*notes, *before, *lines, *after])
 
 
 def latex_lines(table: Table) -> tuple[list[str], list[str], list[str]]:
     """What comes before the lines of a table, its lines, and what comes after."""
-    return booktabs(_head(table), [_row(table, line, latex, r"\textbf{{{}}}") for line in table.lines])
+    units = (re.search(r" \[.*\]$", heading) for heading in table.headers.values())
+    names = (
+        f"{short_name(metric)}{unit[0] if unit else ''}" for metric, unit in zip(table.headers, units, strict=True)
+    )
+    return booktabs([*table.keys, *names], [_row(table, line, latex_name, r"\textbf{{{}}}") for line in table.lines])
 
 
 def booktabs(head: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[list[str], list[str], list[str]]:
@@ -143,6 +177,15 @@ def markdown(text: str) -> str:
 
 def latex(text: str) -> str:
     return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def latex_name(text: str) -> str:
+    return latex(printed(text))
+
+
+def short_name(metric: str) -> str:
+    """A metric as the heading of a column, whose unit stands behind it."""
+    return re.sub(r"^seconds (of|to) | \[.*\]$", "", metric_name(metric))
 
 
 def records(table: Table) -> list[dict[str, Any]]:

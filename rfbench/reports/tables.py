@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan, sqrt
+from math import floor, log10, nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,13 @@ SETTING = COLUMNS[: COLUMNS.index("seed")]
 SHARED = r"^(?:exact|block)_"  # what all sketches are compared with is printed once, below them
 FIELDS = ("metric", "mean", "std", "count", "best", "lacking", "message")
 MAY_VARY = ("dataset", "task", "kernel", "n_train", "degree")  # a column of a table only where it does
-LARGER_IS_BETTER = ("accuracy",)
-SMALLER_IS_BETTER = ("kl", "mnll", "joules", "kid_std", "largest_variance", "last_bias", "negative_rows")
+LARGER_IS_BETTER = ("accuracy", "spearman")
+NEITHER_IS_BETTER = (  # the rows have them, whatever the sketch
+    *("kid_error", "kid_sampling_error"),
+    *("kid_difference_error", "kid_difference_sampling_error"),
+)
+SMALLER_IS_BETTER = ("kl", "mnll", "nmll", "mae", "joules", "kid_std", "largest_variance", "last_bias", "negative_rows")
+TINY, HUGE, MOST_DIGITS = -5, 6, 8  # powers of ten beyond which a number is printed with one; digits of a mean
 SMALLER_BEGINNINGS, SMALLER_ENDINGS = ("rel_", "max_", "variance_"), ("error", "mse", "_seconds")
 
 
@@ -105,9 +110,20 @@ class Table:
 
 
 def tables(summary: "pd.DataFrame", gaps: "pd.DataFrame | None" = None) -> Iterator[Table]:
-    """One for each dataset, kernel and task; `gaps` are rows of results.csv without a number."""
-    for _, part in _with_gaps(summary, gaps).groupby(["dataset", "kernel", "task"], sort=False):
+    """One for each dataset, kernel and task; `gaps` are rows of results.csv without a number.
+
+    Sets that are compared with one reference, reference:set, share a table, and so do their differences.
+    """
+    found = _with_gaps(summary, gaps)
+    for _, part in found.groupby([found["dataset"].map(comparison), "kernel", "task"], sort=False):
         yield _table(part)
+
+
+def comparison(dataset: str) -> str:
+    """What the datasets of one table have in common: all, or of reference:set and reference:set - set their kind."""
+    reference, several, name = dataset.partition(":")
+    kind = "differences" if " - " in name else "sets"
+    return f"{reference} against {kind}" if several else dataset
 
 
 def whole_table(summary: "pd.DataFrame", gaps: "pd.DataFrame | None" = None) -> Table:
@@ -164,6 +180,9 @@ def _title(part: "pd.DataFrame", counts: "pd.Series[Any]") -> str:
         str(part[key].iloc[0]) if part[key].nunique() == 1 else f"{part[key].nunique()} {key}s"
         for key in ("dataset", "kernel", "task")
     )
+    if part["dataset"].nunique() > len(kinds := set(part["dataset"].map(comparison))) == 1:
+        reference, _, kind = kinds.pop().rpartition(" ")
+        dataset = f"{reference} {part['dataset'].nunique()} {kind}"
     kernel = f"{kernel} kernel" if one_kernel else kernel
     seeds = f", seeds: {_span(counts)}" if len(counts) else ""
     return f"{dataset}{size}, {kernel}{power}, {task}{seeds}"
@@ -206,6 +225,8 @@ def sign(metric: str) -> float:
     """1 where smaller is better, −1 where larger is, NaN where neither is."""
     if metric in LARGER_IS_BETTER:
         return -1
+    if metric in NEITHER_IS_BETTER:
+        return nan
     smaller = metric in SMALLER_IS_BETTER or metric.startswith(SMALLER_BEGINNINGS) or metric.endswith(SMALLER_ENDINGS)
     return 1 if smaller else float("nan")
 
@@ -223,7 +244,16 @@ def _headers(part: "pd.DataFrame") -> dict[str, str]:
 
 
 def number(mean: float, spread: float) -> str:
-    return f"{mean:.4g} ± {spread:.2g}" if spread == spread else f"{mean:.4g}"
+    """The spread with two digits, the mean to the same place; four digits of a mean without spread."""
+    if not spread or spread != spread:
+        return f"{float(f'{mean:.4g}'):g}" + (" ± 0" if spread == 0 else "")
+    spread = float(f"{spread:.1e}")
+    first, last = floor(log10(max(abs(mean), spread))), floor(log10(spread)) - 1  # powers of ten of their digits
+    if first - last > MOST_DIGITS:  # a spread of rounding
+        return f"{mean:.4g} ± {spread:.2g}"
+    if not TINY < first < HUGE:
+        return f"({mean / 10.0**first:z.{first - last}f} ± {spread / 10.0**first:.{first - last}f})e{first:+03d}"
+    return f"{round(mean, -last):z.{max(-last, 0)}f} ± {spread:.{max(-last, 0)}f}"
 
 
 def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
@@ -244,12 +274,14 @@ def _captions(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
 
 
 def _below(part: "pd.DataFrame", several_degrees: bool) -> Iterator[str]:
-    """A line for each degree."""
-    groups: Any = part.drop_duplicates(["degree", "metric"]).groupby("degree", dropna=False)
-    for degree, cells in groups:
+    """A line for each of several sets and degrees."""
+    keys, several_sets = ["dataset", "degree"], bool(part["dataset"].str.contains(":").any())
+    groups: Any = part.drop_duplicates([*keys[not several_sets :], "metric"]).groupby(keys, sort=False, dropna=False)
+    for (dataset, degree), cells in groups:
         facts = [
             f"{cell.metric.removesuffix('_seconds')} {number(cell.mean, cell.std)}{cell.unit and f' {cell.unit}'}"
             + (f" ({cell.message})" if cell.message else "")
             for cell in cells.itertuples()
         ]
-        yield (f"degree {degree:.0f}: " if several_degrees else "") + ", ".join(facts)
+        where = [dataset] * several_sets + [f"degree {degree:.0f}"] * several_degrees
+        yield ": ".join([*where, ", ".join(facts)])

@@ -9,6 +9,7 @@ from support.figures import ROW, metrics
 
 from rfbench.reports import write_report
 from rfbench.reports.formats import BEST, as_text
+from rfbench.reports.tables import number, sign
 
 VALUES = (1.0, 2.0, 6.0)
 
@@ -32,7 +33,51 @@ def test_a_summary_has_mean_standard_deviation_and_count_of_every_setting(tmp_pa
 def test_the_terminal_shows_the_same():
     text = as_text(metrics({"metric": "kl", "seed": k, "value": v} for k, v in enumerate(VALUES)))
     assert "seeds: 3" in text
-    assert cells(text)[2] == ["rff", "8", "3 ± 2.6"]
+    assert cells(text)[2] == ["rff", "8", "3.0 ± 2.6"]
+    assert text.splitlines()[-1] == "± standard deviation over seeds"
+    text = as_text(metrics({"metric": "kl", "seed": k, "value": v} for k, v in enumerate(VALUES)), "stderr")
+    assert cells(text)[2] == ["rff", "8", "3.0 ± 1.5"]
+    assert text.splitlines()[-1] == "± standard error of the mean over seeds"
+    assert "±" not in as_text(metrics([{"metric": "kl", "value": 1}]))
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "text"),
+    [
+        (162.6, 230, "160 ± 230"),
+        (162.64, 0.0996, "162.64 ± 0.10"),
+        (0.09487, 0.0331, "0.095 ± 0.033"),
+        (0.0004442, 5.1e-05, "0.000444 ± 0.000051"),
+        (-0.001, 0.5, "0.00 ± 0.50"),
+        (3.4361e-06, 4.2e-07, "(3.44 ± 0.42)e-06"),
+        (0, 3e-7, "(0.0 ± 3.0)e-07"),
+        (12_345_678, 23_456, "(1.2346 ± 0.0023)e+07"),
+        (123_456, 2_345, "123500 ± 2300"),
+        (99.6, 9.96, "100 ± 10"),
+        (0.97230001, 1e-16, "0.9723 ± 1e-16"),
+        (1, 0, "1 ± 0"),
+        (16236.4, float("nan"), "16240"),
+        (0.123456, float("nan"), "0.1235"),
+    ],
+)
+def test_digits_fit_the_uncertainty(mean, spread, text):
+    assert number(mean, spread) == text
+
+
+def test_a_table_fits_the_width():
+    """Columns that have no room stand below, beside the same setting; no number is lost."""
+    rows = [
+        {"metric": f"metric_{k}", "sketch": sketch, "value": k, "message": "of a kind with a long explanation " * 3}
+        for k in range(9)
+        for sketch in ("rff", "orf")
+    ]
+    whole = as_text(metrics(rows))
+    for width in (40, 60, 80):
+        text = as_text(metrics(rows), width=width)
+        assert max(map(len, text.splitlines())) <= width < max(map(len, whole.splitlines()))
+        assert sorted(re.findall(r"metric_\d", text)) == sorted(re.findall(r"metric_\d", whole))
+        numbers = [cell for line in cells(text) if line[0] == "rff" for cell in line[2:]]
+        assert numbers == next(line[2:] for line in cells(whole) if line[0] == "rff")
 
 
 def sketches(metric, **means):
@@ -119,3 +164,9 @@ def test_failed_rows_are_not_numbers():
     rows = [{"metric": "", "value": "", "status": "failed", "message": "no room"}, {"metric": "kl", "value": 1}]
     assert metrics(rows)["metric"].tolist() == ["kl"]
     assert as_text(metrics(rows[:1])) == ""
+
+
+def test_errors_that_the_rows_have_are_never_best():
+    for metric in ("kid_error", "kid_sampling_error", "kid_difference_error", "kid_difference_sampling_error"):
+        assert np.isnan(sign(metric))
+    assert sign("kid_difference_sketch_error") == sign("kid_sketch_error") == 1

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rfbench.checks import InputError, Parser
-from rfbench.reports.compare.author import author
+from rfbench.reports.compare.author import EXPERIMENTS, author
 from rfbench.reports.compare.claims import FAILS, HOLDS, Check, check, read_claims
 from rfbench.reports.compare.ours import read_ours
-from rfbench.reports.compare.published import printed
+from rfbench.reports.compare.published import Cell, printed
+from rfbench.reports.compare.studies import FILES, studies
 from rfbench.reports.compare.verdicts import AGREE, DISAGREE, NOT_COMPUTED, WEAK, Results, Verdict, judge
 from rfbench.storage import replace_file
 
@@ -33,7 +34,7 @@ Line = dict[str, str]
 def main(words: list[str]) -> int:
     """Print the cells of both sides, the reasons for the others, and the count of verdicts; write compare.csv."""
     args = _parse(words)
-    cells = [*printed(), *(author(args.truth) if args.truth else ())]
+    cells = [*printed(), *(of_files(args.truth) if args.truth else ())]
     ours = read_ours(args.directory)
     lines = [_of_cell(one) for one in judge(cells, Results(ours, _available))]
     lines += [_of_claim(one) for one in check(read_claims(), ours)]
@@ -47,6 +48,15 @@ def main(words: list[str]) -> int:
         print(f"{len(weak)} weak cells want more seeds:", *map(_name, weak), sep="\n  ")
     print(counted(shown) or "nothing to compare: no published setting was run")
     return 0
+
+
+def of_files(directory: Path) -> list[Cell]:
+    """The cells of all files of results that the directory has."""
+    cells = [*author(directory), *studies(directory)]
+    if not cells:
+        names = " or ".join(f"{name}.csv" for name in (*EXPERIMENTS, *FILES))
+        raise InputError(f"no {names} in {directory}; give --truth the directory that has them")
+    return cells
 
 
 def _of_source(lines: list[Line], source: str) -> list[Line]:
@@ -64,7 +74,7 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser = Parser("rfbench compare", description=main.__doc__)
     parser.add_argument("directory", nargs="?", metavar="DIR", help="of results (default: outputs)")
     parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="one table or figure: wacker/tableD_1")
-    parser.add_argument("--truth", type=Path, metavar="DIR", help="the author's own files of results")
+    parser.add_argument("--truth", type=Path, metavar="DIR", help="files with the results of others")
     args = parser.parse_args(words)
     if args.directory and not args.experiment and not Path(args.directory).exists() and source_of(args.directory):
         args.directory, args.experiment = None, args.directory

@@ -18,7 +18,10 @@ from rfbench.results.series import read_series
 # Options that change how precisely a number is known, or what is measured beside it.
 NOT_SETTING = {
     "dataset": ("prepare", "threshold", "rows"),
-    "task": ("reference_rows", "samples", "rows", "exact_rows", "folds", "resamples", "subsets", "subset_rows"),
+    "task": (
+        *("reference_rows", "samples", "rows", "exact_rows", "folds", "resamples", "subsets", "subset_rows"),
+        *("solver", "tolerance"),
+    ),
 }
 # Points of curves that earlier versions wrote as metrics.
 RENAMED = {

@@ -40,6 +40,7 @@ class Cell:
     count: int | None
     unit: float  # one unit of the last printed digit of the mean
     fault: str = ""
+    between: tuple[float, float] | None = None  # where other seeds or splits of theirs land
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def _cell(row: dict[str, str]) -> Cell:
         spread = max(value, last / 2)
     elif row["metric"] == "kid_std" and times:
         spread, times = of_deviation(mean, times)
-    return Cell(n=n, mean=mean, std=spread, count=times, unit=unit, **row)
+    return Cell(n=n, mean=mean, std=spread, count=times, unit=unit, between=None, **row)
 
 
 def of_deviation(s: float, draws: int) -> tuple[float, int]:

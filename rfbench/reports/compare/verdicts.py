@@ -83,6 +83,8 @@ def objection(cell: Cell, ours: Ours) -> str:
     if ours.message or not isfinite(ours.mean):
         return f"failed: {ours.message}"
     if cell.metric in KERNEL_ERRORS:
+        if cell.task.startswith("kernel_error") and cell.task != ours.task:
+            return f"{ours.task}, theirs {cell.task}"
         few = min(cell.rows, ENOUGH)
         return "" if abs(min(ours.rows, ENOUGH) - few) <= 1 else f"on {ours.rows} rows, theirs on {cell.rows}"
     if cell.task != ours.task:
@@ -101,13 +103,19 @@ def tested(cell: Cell, ours: Ours) -> Verdict:
     """Student's test of two means with one variance: with two seeds Welch's rejects 8 of 100 equal cells."""
     from scipy.stats import t
 
+    low, high = cell.between or (cell.mean, cell.mean)
+    near = min(max(ours.mean, low), high)
+    if cell.between and (ours.std is None or cell.std is None):
+        inside = near == ours.mean
+        return Verdict(cell, ours, AGREE if inside else DISAGREE, None, "within their spread over seeds")
     if ours.std is None:
         return Verdict(cell, ours, NOT_COMPUTED, None, "one seed has no spread")
     if cell.std is None and ours.count < FEWEST:
         return Verdict(
             cell, ours, NOT_COMPUTED, None, f"they print no spread, and {ours.count} seeds are too few for one"
         )
-    rule, count, freedom, squares = "both spreads", cell.count or 1, ours.count - 1, (ours.count - 1) * ours.std**2
+    rule = "both spreads" + (" and that of their unknown split" if cell.between else "")
+    count, freedom, squares = cell.count or 1, ours.count - 1, (ours.count - 1) * ours.std**2
     if cell.std is None:
         rule = "our spread for both"
     else:
@@ -115,7 +123,7 @@ def tested(cell: Cell, ours: Ours) -> Verdict:
     total = hypot(sqrt(squares / freedom * (1 / ours.count + 1 / count)), cell.unit / sqrt(12))
     if total == 0:
         return Verdict(cell, ours, NOT_COMPUTED, None, "neither has a spread")
-    z = (ours.mean - cell.mean) / total
+    z = (ours.mean - near) / total
     if 2 * t.sf(abs(z), freedom) < LEVEL:
         return Verdict(cell, ours, DISAGREE, z, rule)
     if abs(z) > FAR:

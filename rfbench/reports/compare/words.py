@@ -10,7 +10,8 @@ from rfbench.reports.compare.verdicts import KERNEL_ERRORS
 def words(cell: Cell) -> tuple[str, ...]:
     """The overrides of a cell, without the number of features and of seeds."""
     rows = (f"train_rows={cell.n}",) if cell.task.startswith("vector_field") else ()
-    task = "kernel_error" if cell.metric in KERNEL_ERRORS else cell.task
+    named = cell.metric not in KERNEL_ERRORS or cell.task.startswith("kernel_error")
+    task = cell.task if named else "kernel_error"
     degree = (f"degree={cell.degree}",) if cell.degree and cell.kernel != "linear" else ()
     prepare = f"dataset.prepare=[{','.join(cell.prepare.split())}]"
     return (

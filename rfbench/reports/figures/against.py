@@ -13,6 +13,7 @@ from rfbench.config.labels import with_options
 from rfbench.reports.figures.axes import in_decades, log_values
 from rfbench.reports.figures.panel import Panel
 from rfbench.reports.figures.style import line_style
+from rfbench.reports.names import metric_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
 SETTING = ["dataset", "n_train", "task", "kernel", "degree", "sketch", "features"]
 COLUMNS = {"features": "features", "degree": "degree p", "n_train": "training rows"}
 FEW = 3  # values of x up to which sketches are drawn side by side
-WORDS = {
-    "rel_frobenius": "relative Frobenius error",
-    "max_abs_error": "absolute error",
-    "kl": "KL divergence from the exact process",
-    "mnll": "mean negative log likelihood",
-    "nmse": "normalised mean squared error",
-    "rmse": "root mean squared error",
-    "error": "misclassified fraction",
-    "variance_closed_form": "variance",
-    "variance_surrogate": "convex surrogate of the variance",
-    "variance_norm_bound": "bound",
-    "variance_norm_empirical": "Monte Carlo",
-    "variance_norm_bound|variance_norm_empirical": "spectral norm of the covariance",
-    "kid_std": "standard deviation of KID",
-    "fit_seconds": "seconds to fit",
-    "transform_seconds": "seconds to compute features",
-    "kid_seconds": "seconds of one estimate",
-}
 
 
 def against(plot: Sequence[str]) -> Panel:
@@ -58,13 +41,14 @@ def points(summary: "pd.DataFrame", plot: Sequence[str]) -> "pd.DataFrame":
 def _pair(summary: "pd.DataFrame", pair: str) -> "pd.DataFrame":
     """The points of one y:x; a column that is the x axis does not divide panels."""
     y, _, x = pair.partition(":")
-    if x not in COLUMNS and x not in set(summary["metric"]):
-        raise InputError(f"plot=[{pair}]: no '{x}' to draw against; {did_you_mean(x, [*COLUMNS, *WORDS])}")
-    ys = y.split("|")
+    ys, metrics = y.split("|"), list(dict.fromkeys(summary["metric"]))
+    for word, choices in ((x, [*COLUMNS, *metrics]), *((one, metrics) for one in ys)):
+        if word not in choices:
+            raise InputError(f"no '{word}' to draw in {pair}; {did_you_mean(word, choices, always_all=True)}")
     found = summary.loc[summary["metric"].isin(ys), [*SETTING, "metric", "mean", "std"]].rename(columns={"mean": "y"})
     if len(ys) > 1:
         pairs = zip(found["sketch"], found["metric"], strict=True)
-        found["sketch"] = [with_options(sketch, [WORDS.get(metric, metric)]) for sketch, metric in pairs]
+        found["sketch"] = [with_options(sketch, [metric_name(metric)]) for sketch, metric in pairs]
     found = found.drop(columns="metric")
     if x in COLUMNS:
         found = found.assign(x=found[x])
@@ -91,8 +75,8 @@ def curves_against(ax: "Axes", part: "pd.DataFrame") -> None:
         log_values(ax)
     elif positive:
         in_decades(ax)
-    ax.set_xlabel(COLUMNS.get(x) or WORDS.get(x, x))
-    ax.set_ylabel(WORDS.get(y, y))
+    ax.set_xlabel(COLUMNS.get(x) or metric_name(x))
+    ax.set_ylabel(metric_name(y))
 
 
 def _lines(ax: "Axes", part: "pd.DataFrame", positive: bool) -> None:

@@ -7,20 +7,13 @@ import numpy as np
 from rfbench.reports.figures.axes import log_values
 from rfbench.reports.figures.panel import Panel
 from rfbench.reports.figures.style import line_style
+from rfbench.reports.names import metric_name
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ERRORS = {
-    "max_block_norm": "largest spectral norm of an error of K(x, y)",
-    "rel_frobenius": "relative Frobenius error",
-    "kl": "KL divergence from the exact process",
-    "mnll": "mean negative log likelihood",
-    "error": "misclassified fraction",
-    "nmse": "normalised mean squared error",
-    "transform_seconds": "time of the training features [s]",
-}
+ERRORS = ("max_block_norm", "rel_frobenius", "kl", "mnll", "error", "nmse", "transform_seconds")
 SEVERAL = {
     "gpr": ("nmse", "mnll", "kl"),
     "gpc": ("error", "mnll", "kl"),
@@ -34,7 +27,7 @@ RATIO = "ratio_to_"
 def errors(ax: "Axes", part: "pd.DataFrame") -> None:
     """An error of each sketch, against the number of features where there are several."""
     (_lines if part["features"].nunique() > 1 else _columns)(ax, part)
-    ax.set_ylabel(ERRORS[part["metric"].iloc[0]])
+    ax.set_ylabel(metric_name(part["metric"].iloc[0]))
 
 
 def _lines(ax: "Axes", part: "pd.DataFrame", **more: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.reports.figures.axes import panels_in
+from rfbench.reports.names import printed
 from rfbench.results.pictures import PictureKey
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _title(key: PictureKey, keys: Iterable[PictureKey]) -> str:
     """What tells a panel from the others, and its error."""
     words = {"dataset": key.dataset, "kernel": key.kernel, "sketch": key.sketch, "features": f"D = {key.features}"}
     other = {name: word for name, word in words.items() if len({getattr(one, name) for one in keys}) > 1}
-    return f"{', '.join((other or words).values())}: {key.error:.3g}"
+    return f"{printed(', '.join((other or words).values()))}: {key.error:.3g}"
 
 
 def cells(alphas: Array, losses: Array) -> Array:

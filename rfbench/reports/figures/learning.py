@@ -30,19 +30,18 @@ def learning_curves(ax: "Axes", part: "pd.DataFrame") -> None:
     exact = part["metric"].str.startswith("exact_")
     kernels = part.groupby("sketch")["kernel"].nunique().max() > 1
     groups = part[~exact].groupby(["sketch", "kernel", other], sort=False)
-    for place, ((sketch, kernel, count), curve) in enumerate(groups):
+    for (sketch, kernel, count), curve in groups:
         name = f"{sketch}, {kernel}" if kernels else str(sketch)
         name += f", {count:.0f} features" if other == "features" and part.loc[~exact, other].nunique() > 1 else ""
-        style = line_style(str(sketch)) | {"label": name, "marker": "osD^v"[place % 5]}
+        style = line_style(str(sketch)) | {"label": name}
         if (curve[along] == 0).all():  # no features: a level
             ax.axhline(curve["mean"].iloc[0], **style | {"marker": ""})
             continue
         curve = curve.sort_values(along)
         ax.errorbar(curve[along], curve["mean"], curve["std"].fillna(0), capsize=2, **style)
-    for (sketch, kernel), curve in part[exact].groupby(["sketch", "kernel"], sort=False):
-        style = line_style(str(sketch)) | {"label": f"exact {kernel}", "linestyle": ":", "marker": ""}
-        curve = curve.sort_values(along).drop_duplicates(along)
-        ax.plot(curve[along], curve["mean"], **style)
+    for (kernel,), curve in part[exact].groupby(["kernel"], sort=False):  # the mean: each of its sketches has a run
+        style = line_style(str(curve["sketch"].iloc[0])) | {"label": f"exact {kernel}", "linestyle": ":", "marker": ""}
+        ax.plot(curve.groupby(along)["mean"].mean(), **style)
     if ticks := sorted(set(part[along]) - {0}):
         ax.set_xscale("log")
         ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])

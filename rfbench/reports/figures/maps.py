@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfbench.arrays import Array
+from rfbench.reports.names import printed
 from rfbench.results.pictures import PictureKey, most_features
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def draw_maps(pictures: Mapping[PictureKey, Array]) -> "Figure":
                 _draw(ax, key, pictures[key], exact)
             else:
                 ax.set_axis_off()
-        row[0].set_ylabel(dataset)
+        row[0].set_ylabel(printed(dataset))
         row[-1].hist(np.log(exact[exact > 0]), bins=40, color="#7F7F7F")
         row[-1].set_title("exponents", fontsize="small")
     return figure
@@ -48,7 +49,7 @@ def _draw(ax: "Axes", key: PictureKey, picture: Array, exact: Array) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.grid(visible=False)
-    title = f"{key.sketch}\nD = {key.features}, error {key.error:.2g}" if key.features else "exact"
+    title = f"{printed(key.sketch)}\nD = {key.features}, error {key.error:.2g}" if key.features else "exact"
     ax.set_title(title, fontsize="small")
     if not key.features:
         ax.figure.colorbar(shown, ax=ax, location="left", shrink=0.8)

@@ -7,6 +7,7 @@ import numpy as np
 
 from rfbench.arrays import Array
 from rfbench.reports.figures.axes import panels_in
+from rfbench.reports.names import printed
 from rfbench.results.pictures import PictureKey, most_features
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def draw_posteriors(pictures: Mapping[PictureKey, Array]) -> "Figure":
             _draw_means(ax, pictures[key], exact)
         else:
             _draw_bands(ax, pictures[key])
-        title = "exact process" if exact else f"{key.sketch}\nD = {key.features}, KL {key.error:.2g}"
-        title = f"{key.dataset}\n{title}" if len({key.dataset for key in keys}) > 1 else title
+        title = "exact process" if exact else f"{printed(key.sketch)}\nD = {key.features}, KL {key.error:.2g}"
+        title = f"{printed(key.dataset)}\n{title}" if len({key.dataset for key in keys}) > 1 else title
         ax.set_title(title, fontsize="small")
     return figure
 

@@ -5,11 +5,14 @@ different kernels may share one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Drawn = TypeVar("Drawn")
 
 FAMILIES = {
     "gaussian": "#E69F00",
@@ -36,6 +39,7 @@ FAMILIES = {
     "compressive_phase_rff": "#0072B2",
     "compressive_identity": "#882255",
     "compressive_exact": "#DDCC77",
+    "arc_cosine": "#0072B2",
     "favor": "#882255",
     "exponential_rff": "#0072B2",
     "optical": "#AA4499",
@@ -55,10 +59,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ctr_": {"linestyle": "--", "marker": "s"},
     "phase_": {"linestyle": "-.", "marker": "D"},
     "opu=simulated": {"linestyle": "--", "marker": "s"},
+    "opu=analog": {"linestyle": "--", "marker": "s"},
     "opu=replay": {"linestyle": ":", "marker": "^", "markerfacecolor": "white"},
     "opu=lightonml": {"linestyle": "-.", "marker": "D"},
 }
 BASES = {"gaussian": "v", "tensorsrht": "P", "stacked_tensorsrht": "D", "tensorsketch": "X", "ahle_tensorsrht": "*"}
+
+DIRECTIONS = {"directions=orthogonal": "orf", "directions=structured": "sorf"}  # the families that have them
 
 MARKERS = "oDv^Xs*P"
 
@@ -72,15 +79,26 @@ RC = {
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
     "legend.frameon": False,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,  # TrueType, which can be edited
+    "svg.fonttype": "none",  # text is text
     "svg.hashsalt": "rfbench",
 }
+
+
+def settings(more: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Ours, those that the user's matplotlibrc names in their place, and those given."""
+    import matplotlib as mpl
+
+    users = mpl.rc_params_from_file(mpl.matplotlib_fname(), use_default_template=False)
+    return {**RC, **{key: value for key, value in users.items() if key != "backend"}, **more}
 
 
 def line_style(sketch: str) -> dict[str, Any]:
     """The style of a name; options such as optimized_maclaurin(ctr_rademacher) or optical(opu=replay) change it."""
     name, _, options = sketch.partition("(")
     variant = next((word for word in VARIANTS if word and word in name + options), "")
-    family = name.removeprefix(variant)
+    family = next((like for words, like in DIRECTIONS.items() if words in options), name.removeprefix(variant))
     colour = FAMILIES.get(family) or OTHERS[sum(map(ord, family)) % len(OTHERS)]
     base = options.rstrip(")").partition(",")[0].removeprefix(variant)
     return {"color": colour, "label": sketch, **VARIANTS[variant]} | ({"marker": BASES[base]} if base in BASES else {})
@@ -94,11 +112,9 @@ def tell_apart(panels: Iterable["Axes"]) -> None:
             artists: list[Any] = [*handle.get_children()] or [handle]  # of an error bar: the line, its caps, its bars
             line = artists[0]
             looks[line.get_color(), line.get_linestyle(), line.get_marker()][name].append(artists)
-    for (colour, _, marker), names in looks.items():
-        for place, drawn in enumerate(names.values() if len(names) > 1 else ()):
-            new_marker = marker if marker in ("", "None") else MARKERS[place % len(MARKERS)]
-            for artists in drawn:
-                _restyle(artists, _shade(colour, place / (len(names) - 1)), new_marker)
+    for drawn, shade, marker in _told_apart({look: list(names.values()) for look, names in looks.items()}):
+        for artists in drawn:
+            _restyle(artists, shade, marker)
 
 
 def looks(sketches: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -110,11 +126,24 @@ def looks(sketches: Iterable[str]) -> dict[str, dict[str, Any]]:
         style = line_style(name)
         alike[style["color"], style["linestyle"], style["marker"]].append(name)
     found = {name: line_style(name) for names in alike.values() for name in names}
-    for (colour, _, _), names in alike.items():
-        for place, name in enumerate(names if len(names) > 1 else ()):
-            shade = to_hex(_shade(colour, place / (len(names) - 1)))
-            found[name] |= {"color": shade, "marker": MARKERS[place % len(MARKERS)]}
+    for name, shade, marker in _told_apart(alike):
+        found[name] |= {"color": to_hex(shade), "marker": marker}
     return found
+
+
+def _told_apart(alike: Mapping[Any, Sequence[Drawn]]) -> Iterator[tuple[Drawn, tuple[float, float, float], Any]]:
+    """A shade and a marker for all that share colour, line and marker; no other of this colour and line has it too."""
+    taken: dict[Any, set[Any]] = defaultdict(set)
+    for (*look, marker), names in alike.items():
+        if len(names) == 1:
+            taken[tuple(look)].add(marker)
+    for (*look, marker), names in alike.items():
+        used = taken[tuple(look)]
+        for place, name in enumerate(names if len(names) > 1 else ()):
+            free = (one for one in MARKERS if one not in used)
+            new = marker if marker in ("", "None") else next(free, MARKERS[place % len(MARKERS)])
+            used.add(new)
+            yield name, _shade(look[0], place / (len(names) - 1)), new
 
 
 def _shade(colour: Any, light: float) -> tuple[float, float, float]:

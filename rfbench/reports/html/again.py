@@ -10,6 +10,7 @@ from rfbench.checks import InputError
 from rfbench.config.compose import quoted
 from rfbench.config.files import CONF
 from rfbench.config.labels import default_options
+from rfbench.kernels import KERNELS
 from rfbench.registry import find
 from rfbench.tasks import TASKS
 
@@ -20,11 +21,20 @@ DEFAULTS = {"train_rows": None, "dtype": "float32"}
 def command(config: Mapping[str, Any], features: Any = None) -> str:
     """Every choice by its name, the options that differ from its YAML, and the numbers; `features` of one line."""
     words = [word for group in GROUPS for word in _choice(config, group)]
-    words.append(f"degree={config['degree']}")
+    if has_degree(config["kernel"]["name"]):
+        words.append(f"degree={config['degree']}")
     words.append(f"features={_word(features or config['features'])}")
     words.append(f"seeds={_word(config['seeds'])}")
     words += [f"{key}={_word(config[key])}" for key, default in DEFAULTS.items() if config.get(key, default) != default]
     return shlex.join(["rfbench", *words])
+
+
+def has_degree(kernel: str) -> bool:
+    """Whether a kernel has a degree, as one that is no longer installed may have."""
+    try:
+        return "degree" in find("kernel", kernel, KERNELS).__dataclass_fields__
+    except InputError:
+        return True
 
 
 def _choice(config: Mapping[str, Any], group: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from rfbench.progress import bar
 from rfbench.reports.formats import plain
 from rfbench.reports.html.unfinished import not_run
 from rfbench.reports.tables import SETTING, Table, numbers_and_gaps, summarize, whole_table
+from rfbench.results.places import home_of, job_directories
 from rfbench.results.rows import COLUMNS, read_rows, unique_rows
 
 if TYPE_CHECKING:
@@ -81,13 +82,11 @@ def collect(directory: Path) -> Collection:
         raise InputError(f"no directory {directory}; run an experiment first, or name another directory")
     found: dict[Path, Experiment] = {}
     unreadable = []
-    places = sorted({path.parent for name in ("results.csv", "run.json") for path in directory.rglob(name)})
+    places = job_directories(directory)
     with bar(len(places), "reading", "run") as shown:
         for place in places:
             shown.update()
-            if (place / "jobs").is_dir():
-                continue  # the joined table of a sweep repeats the rows of its jobs
-            home = place.parent.parent if place.parent.name == "jobs" and place != directory else place
+            home = home_of(place) if place != directory else place
             try:
                 run = read_run(place)
             except (InputError, OSError, ValueError) as error:

@@ -1,8 +1,9 @@
-"""Which sketch is best for a setting, at equal features, time or memory, and whether that is beyond chance.
+"""Which sketch is best for a setting, at equal features, time, memory or operations, and whether that is beyond chance.
 
 A contest compares the means of one metric.  The winner meets every other sketch in a paired t-test over the seeds that
-both have; the largest p-value, times the number of tests, is the one shown (Bonferroni).  At equal time or memory the
-metric is interpolated between measured numbers of features, linearly in the logarithms, and never extrapolated.
+both have; the largest p-value, times the number of tests, is the one shown (Bonferroni).  At equal time, memory or
+operations the metric is interpolated between measured numbers of features, linearly in the logarithms, and never
+extrapolated.  Time and memory are those of fit and features of all rows where costs=true has measured them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +24,11 @@ METRICS = (  # what a contest is about: the first that most sketches of the sett
     "max_block_norm", "rel_output", "kl", "mnll", "error", "nmse", "rmse", "rel_frobenius", "kid_std",
     "variance_closed_form", "variance_empirical", "transform_seconds",
 )  # fmt: skip
-SECONDS = ("fit_seconds", "attention_seconds", "kid_seconds", "transform_seconds")
-FEATURES, TIME, MEMORY = "features", "time", "memory"
+SECONDS = ("seconds_total", "fit_seconds", "attention_seconds", "kid_seconds", "transform_seconds")
+BYTES = ("bytes",)  # of the features of all rows, else those of a row by formula
+FLOPS = ("flops",)
+FEATURES, TIME, MEMORY, OPERATIONS = "features", "time", "memory", "operations"
+ROW = "bytes a row"
 LEVEL = 0.05
 NUMBER = 4  # bytes of a float32
 
@@ -87,7 +91,7 @@ class Setting:
 
     names: dict[str, Any]
     metric: str
-    seconds: str
+    costs: dict[str, str]  # what equal time, memory and operations are those of
     contests: dict[str, Contest]
 
 
@@ -130,17 +134,18 @@ def settings(numbers: "pd.DataFrame", gaps: "pd.DataFrame", metric: str | None =
     for names, part in numbers.groupby(SETTING, sort=True, dropna=False):
         place = dict(zip(SETTING, names, strict=True))
         losers = failed[_same(failed, place)]
-        chosen = _first(part, [metric] if metric else METRICS)
+        chosen = first(part, [metric] if metric else METRICS)
         if not chosen or len({*part["sketch"], *losers["sketch"]}) < 2:
             continue
-        seconds = "" if chosen.endswith("_seconds") else _first(part, SECONDS)
+        seconds = "" if chosen.endswith("_seconds") else first(part, SECONDS)
+        costs = {FEATURES: "features", TIME: seconds, MEMORY: first(part, BYTES) or ROW, OPERATIONS: first(part, FLOPS)}
         contests = {
             kind: found
-            for kind, cost in ((FEATURES, "features"), (TIME, seconds), (MEMORY, "bytes"))
+            for kind, cost in costs.items()
             if cost and (found := _contest(kind, part, losers, chosen, cost))
         }
         if contests:
-            yield Setting(place, chosen, seconds, contests)
+            yield Setting(place, chosen, costs, contests)
 
 
 def _same(failed: "pd.DataFrame", place: dict[str, Any]) -> Any:
@@ -153,15 +158,14 @@ def _same(failed: "pd.DataFrame", place: dict[str, Any]) -> Any:
     return alike
 
 
-def _first(part: "pd.DataFrame", names: Iterable[str]) -> str:
+def first(part: "pd.DataFrame", names: Iterable[str]) -> str:
     """The name that most sketches have, the first of several."""
     sketches = part.groupby("metric")["sketch"].nunique()
     return max(names, key=lambda name: sketches.get(name, 0)) if set(names) & set(sketches.index) else ""
 
 
 def _contest(kind: str, part: "pd.DataFrame", losers: "pd.DataFrame", metric: str, cost: str) -> Contest | None:
-    curves = {str(sketch): _curve(rows, str(sketch), metric, cost) for sketch, rows in part.groupby("sketch")}
-    curves = {sketch: curve for sketch, curve in curves.items() if curve.x}
+    curves = curves_of(part, metric, cost)
     at = _meeting(list(curves.values()), exact=kind == FEATURES)
     if at is None:
         return None
@@ -181,16 +185,22 @@ def _contest(kind: str, part: "pd.DataFrame", losers: "pd.DataFrame", metric: st
     return contest if contest.ranked and len(entries) > 1 else None
 
 
+def curves_of(part: "pd.DataFrame", metric: str, cost: str) -> dict[str, Curve]:
+    """The metric of every sketch of a setting that has it, against features, the bytes of a row or a cost."""
+    curves = {str(sketch): _curve(rows, str(sketch), metric, cost) for sketch, rows in part.groupby("sketch")}
+    return {sketch: curve for sketch, curve in curves.items() if curve.x}
+
+
 def _curve(rows: "pd.DataFrame", sketch: str, metric: str, cost: str) -> Curve:
     values = rows[rows["metric"] == metric].pivot_table("value", "features", "seed", sort=True)
     if cost == "features":
         return Curve([float(D) for D in values.index], values)
-    if cost == "bytes":
+    if cost == ROW:
         wide = (2 if sketch.startswith("complex_") else 1) * (2 if "dtype=float64" in sketch else 1)
         return Curve([float(D) * wide * NUMBER for D in values.index], values)
-    seconds = rows[rows["metric"] == cost].groupby("features")["value"].median().reindex(values.index).dropna()
-    order = seconds[seconds > 0].sort_values(kind="stable").index
-    return Curve([float(s) for s in seconds[order]], values.loc[order])
+    found = rows[rows["metric"] == cost].groupby("features")["value"].median().reindex(values.index).dropna()
+    order = found[found > 0].sort_values(kind="stable").index
+    return Curve([float(x) for x in found[order]], values.loc[order])
 
 
 def _reaches(curve: Curve, x: float, exact: bool) -> bool:

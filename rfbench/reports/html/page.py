@@ -52,6 +52,7 @@ def report_page(found: Collection, published: Sequence[dict[str, str]], metric: 
         experiments=shown,
         rows=sum(len(one.rows) for one in found.experiments),
         settings=settings,
+        operations=any(contests.OPERATIONS in setting.contests for setting in settings),
         **_matrix(found, settings),
         rankings={kind: contests.ranking(settings, kind) for kind in (contests.FEATURES, contests.TIME)},
         gaps=_gaps(found),

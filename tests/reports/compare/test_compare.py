@@ -17,6 +17,7 @@ from rfbench.reports.compare.claims import FAILS, HOLDS, RELATIONS, check, read_
 from rfbench.reports.compare.command import counted, source_of
 from rfbench.reports.compare.ours import RENAMED, Ours, kernel_name, read_ours
 from rfbench.reports.compare.published import Cell, of_deviation, printed
+from rfbench.reports.compare.studies import analogue, regression
 from rfbench.reports.compare.verdicts import AGREE, DISAGREE, LEVEL, NOT_COMPUTED, WEAK, Results, judge
 from rfbench.results.rows import COLUMNS, write_rows
 from rfbench.results.series import write_series
@@ -326,18 +327,77 @@ def test_claims_name_curves_and_metrics_that_tasks_have():
     assert not any(re.search(r"_[a-z]\d{3}$", metric) for metric in metrics)
 
 
-def test_divergences_of_the_author_are_means_over_test_rows(tmp_path):
+def file_of_author(path, *changes):
     row = {"dataset": "mnist", "sketch": "tensorsrht", "features": "64", "metric": "kl_sum", "mean": "10000"}
     row |= {"std": "5000", "seeds": "10", "source": "poly_n70000_x"}
-    with open(tmp_path / "polynomial_degree3.csv", "w", newline="") as file:
+    with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, row)
         writer.writeheader()
-        writer.writerows([row, row | {"metric": "test_error", "mean": "0.5"}])
+        writer.writerows(row | change for change in changes)
+
+
+def test_divergences_of_the_author_are_means_over_test_rows(tmp_path):
+    file_of_author(tmp_path / "polynomial_degree3.csv", {}, {"metric": "test_error", "mean": "0.5"})
     kl, error = author(tmp_path)
     assert (kl.metric, kl.mean, kl.std, kl.n, kl.count) == ("kl", 2.0, 1.0, 70_000, 10)
     assert (error.metric, error.mean, error.std) == ("error", 0.5, 5000)
 
 
+def test_a_number_of_one_run_agrees_within_its_spread_over_seeds():
+    one_run = replace(CELL, std=None, count=1, between=(0.33, 0.38))
+    for mean, std, expected in ((0.375, None, AGREE), (0.375, 0.05, AGREE), (0.385, None, DISAGREE)):
+        assert verdict(one_run, replace(OURS, mean=mean, std=std, count=1)).verdict == expected
+    split = replace(CELL, between=(0.33, 0.38))  # and a spread over draws besides
+    for mean, expected in ((0.39, AGREE), (0.36, AGREE), (0.5, DISAGREE), (0.2, DISAGREE)):
+        assert verdict(split, replace(OURS, mean=mean)).verdict == expected
+
+
+def test_rows_of_the_first_ones_and_of_drawn_ones_do_not_meet():
+    first = replace(CELL, task="kernel_error(order=first)")
+    assert verdict(first, OURS).verdict == NOT_COMPUTED
+    assert verdict(first, replace(OURS, task="kernel_error(order=first)")).verdict == AGREE
+
+
+ANALOGUE = {"dataset": "magic", "sketch": "orf", "features": "38", "metric": "accuracy", "mean": "0.8", "std": "0.01"}
+ANALOGUE |= {"seeds": "10", "kernel": "rbf", "platform": "fp32"}
+XGPR = {"dataset": "kin40k", "n_train": "32000", "model": "xgpr_sorf_rbf", "features": "4096", "metric": "mae"}
+XGPR |= {"value": "0.2", "log_hyperparameters": "-0.5 1.0 -0.25"}
+
+
+def test_cells_of_the_analogue_study():
+    (error,) = analogue(ANALOGUE)
+    assert (error.metric, error.mean, error.n, error.fault) == ("error", pytest.approx(0.2), 19_020, "")
+    assert error.between == pytest.approx((0.187, 0.213))
+    assert error.task == f"ridge(alpha={0.5 / 9510:.6g}, intercept=True)"
+    (chip,) = analogue(ANALOGUE | {"platform": "analog", "kernel": "arccos0", "metric": "rel_frobenius"})
+    assert chip.sketch == "arc_cosine(directions=orthogonal, truncation=3, signs=lapack, opu=analog)"
+    assert "not public" in chip.fault
+    assert not list(analogue(ANALOGUE | {"dataset": "skin"}))
+
+
+def test_cells_of_xgpr():
+    (cell,) = regression(XGPR)
+    assert (cell.std, cell.between) == (None, pytest.approx((0.188, 0.212)))
+    assert cell.task == f"ridge(alpha={np.exp(-3) / 32_000:.6g})"  # λ²/β²n
+    assert cell.kernel == f"gaussian(length_scale={np.exp(0.25):.6g})"
+    (likelihood,) = regression(XGPR | {"metric": "nmll"})
+    assert (likelihood.between, likelihood.task) == (None, f"gpr(noise={np.exp(-1):.6g}, signal={np.exp(2):.6g})")
+    (notebook,) = regression(
+        XGPR | {"model": "xgpr_sorf_rbf_intercept", "metric": "mae_raw", "log_hyperparameters": "-0.5 0.25"}
+    )
+    assert (notebook.metric, notebook.task) == ("mae", f"ridge(alpha={np.exp(-1) / 32_000:.6g})")
+    assert not list(regression(XGPR | {"model": "gpytorch_svgp_rbf"}))
+
+
+def test_alpha_of_the_author_is_that_of_his_file_and_his_features_include_the_constant(tmp_path):
+    alphas = {"polynomial_degree3": 0.001, "polynomial_degree20": 0.01, "gaussian": 0.01}
+    for name in alphas:
+        file_of_author(tmp_path / f"{name}.csv", {"sketch": "optimized_maclaurin(rademacher)", "features": "8"})
+    found = {cell.source: (cell.task, cell.features) for cell in author(tmp_path)}
+    assert found == {f"author, {name}.csv": (f"gpc(alpha={alpha})", "8") for name, alpha in alphas.items()}
+
+
+@pytest.mark.slow
 def test_boston_as_published(tmp_path, rfbench, data_dir):
     """Thesis Table D.1, and the author's own numbers of the same setting."""
     words = (

@@ -7,7 +7,7 @@ import pytest
 from rfbench.config.compose import compose_jobs, without_hydra
 from rfbench.job import plain_config
 from rfbench.kernels import kernel_recipe
-from rfbench.reports.compare.author import author
+from rfbench.reports.compare.command import of_files
 from rfbench.reports.compare.ours import setting_of
 from rfbench.reports.compare.published import printed
 from rfbench.reports.compare.verdicts import KERNEL_ERRORS
@@ -18,7 +18,7 @@ LABELS = ("dataset", "prepare", "kernel", "degree", "sketch")
 
 def published(data_dir):
     truth = Path(data_dir).parent / "truth"
-    return [*printed(), *(author(truth) if truth.is_dir() else ())]
+    return [*printed(), *(of_files(truth) if truth.is_dir() else ())]
 
 
 def some_of_all(cells):

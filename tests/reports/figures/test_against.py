@@ -8,7 +8,7 @@ from rfbench.checks import InputError
 from rfbench.reports.figures.against import points
 from rfbench.reports.figures.figure import write_figure
 
-PANEL = "made, gaussian, p\u00a0=\u00a03"
+PANEL = "made, Gaussian, p\u00a0=\u00a03"
 
 
 def summary(*rows):
@@ -92,5 +92,5 @@ def test_panels_of_a_dataset_stand_beside_each_other():
 
 
 def test_a_wrong_word_is_refused():
-    with pytest.raises(InputError, match="did you mean 'features'"):
+    with pytest.raises(InputError, match=r"did you mean 'features'.* choose from degree, error"):
         points(summary(*made("error", lambda p, D: 1 / D)), ["error:featurs"])

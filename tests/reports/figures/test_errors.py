@@ -15,7 +15,7 @@ def seeds(**row):
 def test_errors_are_drawn_against_features_with_bars_of_one_standard_deviation():
     rows = [r for D in (16, 8) for r in seeds(metric="rel_frobenius", features=D, value=1 / D)]
     rows += [{"sketch": "exact", "features": 0, "metric": "rel_frobenius", "value": 0.5}]
-    ax = axes(metrics(rows))["made, gaussian"]
+    ax = axes(metrics(rows))["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["rff"], [(8, 3 + 1 / 8), (16, 3 + 1 / 16)])
     assert bars(ax)["rff"] == pytest.approx([STD, STD])
     assert {y for _, y in lines(ax)["exact"]} == {0.5}
@@ -32,7 +32,7 @@ def test_a_level_near_the_lines_is_in_sight_and_one_of_rounding_is_not():
 
 def test_sketches_stand_side_by_side_where_there_is_one_number_of_features():
     rows = [r for k, s in enumerate(("rff", "orf")) for r in seeds(metric="rel_frobenius", sketch=s, value=k)]
-    ax = axes(metrics(rows))["made, gaussian"]
+    ax = axes(metrics(rows))["made, Gaussian"]
     np.testing.assert_allclose([lines(ax)[s][0] for s in ("rff", "orf")], [(0, 3), (1, 4)])
     assert bars(ax)["orf"] == pytest.approx([STD])
 
@@ -40,7 +40,7 @@ def test_sketches_stand_side_by_side_where_there_is_one_number_of_features():
 @pytest.mark.parametrize("values", [(4, 5), (-4, 5)])
 def test_a_value_that_is_not_positive_has_a_linear_axis(values):
     rows = [{"metric": "mnll", "task": "gpr", "features": D, "value": v} for D, v in zip((8, 16), values, strict=True)]
-    assert axes(metrics(rows))["made, gaussian"].get_yscale() == ("log" if min(values) > 0 else "linear")
+    assert axes(metrics(rows))["made, Gaussian"].get_yscale() == ("log" if min(values) > 0 else "linear")
 
 
 def test_measures_of_a_process_have_a_panel_each():
@@ -65,7 +65,7 @@ def test_closed_form_is_a_line_and_monte_carlo_are_crosses():
         for D in (8, 16)
         for name, value in (("closed_form", 1), ("empirical", 1.5))
     ]
-    ax = axes(metrics(rows))["made, gaussian"]
+    ax = axes(metrics(rows))["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["rff"], [(8, 1 / 8), (16, 1 / 16)])
     np.testing.assert_allclose(lines(ax)["Monte Carlo"], [(8, 1.5 / 8), (16, 1.5 / 16)])
 
@@ -75,7 +75,7 @@ def test_ratios_are_a_distribution_function():
     levels = (0, 0.5, 0.95, 1)
     points = [{"seed": k, "points": [(x, 2 * x + k) for x in levels]} for k in (0, 2)]
     rows = [{"task": "variance", "name": "ratio_to_real", "degree": 3} | one for one in points]
-    ax = axes(series=curves(rows))["made, gaussian"]
+    ax = axes(series=curves(rows))["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["rff, p = 3"], [(2 * x + 1, x) for x in levels])
     assert ax.get_xlim()[1] == pytest.approx(1.5 * 2.9)
     assert ax.get_xlabel() == "variance / variance of the real sketch"

@@ -16,7 +16,7 @@ def test_a_profile_is_the_kernel_its_series_and_the_variance():
         {"task": "profile(along=norm, angle=30)", "name": name, "points": [(t, height + t) for t in T]}
         for name, height in heights.items()
     )
-    ax = axes(series=series)["made, gaussian"]
+    ax = axes(series=series)["made, Gaussian"]
     drawn = lines(ax)
     for label, height in (("kernel", 5), ("variance, rff", 3), ("series to degree 1", 7)):
         np.testing.assert_allclose(drawn[label], [(t, height + t) for t in T])
@@ -47,7 +47,7 @@ def test_the_deviation_of_a_distance_is_drawn_against_its_time():
         for D in (16, 8)
         for metric, value in numbers.items()
     ]
-    ax = axes(metrics(rows))["made, gaussian"]
+    ax = axes(metrics(rows))["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["rff"], [(80, 1 / 8), (160, 1 / 16)])
     np.testing.assert_allclose(lines(ax)["Block-MMD"], [(3, 7)])
 
@@ -97,4 +97,4 @@ def test_a_grid_is_drawn_with_its_best_penalty():
     first, second = (ax for ax in figure.axes if ax.images)
     np.testing.assert_array_equal(first.images[0].get_array().filled(np.nan), cells(alphas, losses))
     assert first.get_lines()[0].get_xydata().tolist() == [[0, -1]]
-    assert (first.get_title(), second.get_title()) == ("rff: 0.25", "orf: 0.25")
+    assert (first.get_title(), second.get_title()) == ("RFF: 0.25", "ORF: 0.25")

@@ -49,7 +49,7 @@ def test_arrows_of_field_prediction_and_error_of_the_most_features():
     assert list(found["shown"].unique()) == ["field", "prediction", "error"]
     error = found[found["shown"] == "error"]
     np.testing.assert_allclose(error[["x0", "x1", "u", "v"]], [[9, 10, 0.5, -1], [10, 11, 0.5, -1]])
-    ax = axes(table, series)["made, rff, 8 features, error"]
+    ax = axes(table, series)["made, RFF, 8 features, error"]
     np.testing.assert_allclose(ax.collections[0].get_offsets(), [[9, 10], [10, 11]])
     np.testing.assert_allclose((ax.collections[0].U, ax.collections[0].V), [[0.5, 0.5], [-1, -1]])
     assert fields(curves([])).empty
@@ -83,3 +83,15 @@ def test_lines_of_one_sketch_with_other_options_look_different():
     assert all(
         cap.get_markeredgecolor() == handle[0].get_color() for handle in panels[0].containers for cap in handle[1]
     )
+
+
+def test_points_without_lines_look_different_too():
+    """Several settings of two sketches of one colour, as in a figure of distances."""
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    for sketch in ("tensorsrht", "ctr_tensorsrht"):
+        for D in (32, 128):
+            ax.errorbar([1], [1], [0.1], **line_style(sketch) | {"linestyle": "", "label": f"{sketch}, {D} features"})
+    tell_apart([ax])
+    assert len({(handle[0].get_color(), handle[0].get_marker()) for handle in ax.containers}) == 4

@@ -18,7 +18,7 @@ def test_training_is_error_against_time():
         for k in (0, 2)
         for name, f in (("error", lambda e: 1 / e), ("seconds", lambda e: 2 * e))
     )
-    ax = axes(series=series)["made, gaussian"]
+    ax = axes(series=series)["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["rff"], [(2 * e + 1, 1 / e + 1) for e in (1, 2, 3)])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("seconds of training", "misclassified fraction")
 
@@ -29,7 +29,7 @@ def test_divergence_against_clusters():
         name = f"localized_maclaurin(rademacher, threshold={threshold})"
         rows += [(name, "kl", value), (name, "clusters", count)]
     table = metrics({"task": "gpr", "sketch": s, "metric": m, "value": v} for s, m, v in rows)
-    ax = axes(table)["made, gaussian"]
+    ax = axes(table)["made, Gaussian"]
     np.testing.assert_allclose(lines(ax)["localized_maclaurin, 8 features"], [(1, 9), (20, 1)])
     assert {y for _, y in lines(ax)["rff, 8 features"]} == {5}
     assert clusters(table[:3]).empty  # one number of clusters is no curve
@@ -94,7 +94,7 @@ def test_posteriors_of_all_jobs_are_drawn_once(columns, tmp_path):
     for _ in range(2):
         write_pictures(target, jobs)
         files = {path.name: path.read_bytes() for path in target.iterdir()}
-    assert set(files) == {"posteriors.png", "posteriors.svg"}
+    assert set(files) == {"posteriors.pdf", "posteriors.png", "posteriors.svg"}
     write_pictures(target, jobs)
     assert files == {path.name: path.read_bytes() for path in target.iterdir()}
     write_pictures(tmp_path / "empty", [tmp_path])

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections import defaultdict
+from decimal import Decimal
 from statistics import mean, median, stdev
 
 import numpy as np
@@ -70,7 +71,9 @@ def values(directory):
 
 
 def spread(numbers):
-    return f"{mean(numbers):.4g} ± {stdev(numbers) / len(numbers) ** 0.5:.2g}"
+    """The standard error with two digits, and the mean to the same place, by decimal arithmetic."""
+    error = Decimal(f"{stdev(numbers) / len(numbers) ** 0.5:.1e}")
+    return f"{Decimal(mean(numbers)).quantize(error):f} ± {error:f}"
 
 
 def test_every_cell_of_the_tables_is_the_mean_and_its_standard_error(page, values):
