@@ -3,9 +3,11 @@
 measured            mean over draws of ‖K̂ − K‖/‖K‖ on test rows, drawn anew each time, of sketches fitted as in a run
 predicted           what `rfbench advise` says of a kernel matrix of as many rows, from training rows only
 at equal features   measured error of the recommended sketch over the smallest, of all sketches with D features
-at equal time       the same in a half, one and two times the time of ctr_tensorsrht (rff) with 2d features; the advice
-                    goes by its own timing at two D, the measured errors by another one at d, 2d and 4d; both are
-                    interpolated, for d/4 to 8d features
+at equal time       the same in a half, one and two times the time of ctr_tensorsrht (rff) with 2d features, to fit and
+                    compute a million rows; the advice goes by its own timing, the measured errors by another one at
+                    d/2, d, 2d and 4d, each by its own time of that sketch; both are interpolated, for d/4 to 8d
+by halves           the same where predicted errors meet measured times, and measured errors the advice's times
+repeated            the same where measured errors meet a second timing like the first: what no advice can exceed
 
 A case takes at least 4 draws, and then more until its mean is known to 3 % or its seconds are spent.  The CSV files of
 a dataset are resumed where they stopped: python bench/advise.py digits letter.  --again measures cases once more whose
@@ -15,7 +17,6 @@ mean is known to no better than 5 %; --tables prints what the files say.
 import argparse
 import csv
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -25,12 +26,12 @@ import numpy as np
 import pandas as pd
 
 from rfbench.advise.candidates import Candidate, candidates_of, with_every_sketch
-from rfbench.advise.cost import line, timed
+from rfbench.advise.cost import Curve, cost_of, drawn, timed
 from rfbench.advise.cost import measured as costs_of
 from rfbench.advise.evidence import Evidence, observe
 from rfbench.arrays import padded
 from rfbench.checks import InputError
-from rfbench.config.compose import compose_jobs, without_hydra
+from rfbench.config.compose import compose_jobs
 from rfbench.datasets import load
 from rfbench.datasets.prepare import Split, prepared_split
 from rfbench.job import Job, build_job, plain_config
@@ -44,7 +45,8 @@ ROWS = 200  # test rows of a kernel matrix
 PRECISE, FEWEST, MOST = 0.03, 4, 400  # standard error of the mean, and draws
 COLUMNS = ("kernel", "sketch", "times_d", "features", "closed_form", "predicted", "measured", "standard_error", "draws",
            "predict_seconds")  # fmt: skip
-TIMES = ("kernel", "sketch", "intercept", "slope", *(f"seconds_{times}d" for times in TIMES_D))
+TIMINGS = ("advice", "measured", "repeated")
+TIMES = ("kernel", "sketch", "timing", "features", "seconds")  # of a million rows, fitting included
 
 
 def errors(sketch: Sketch, name: str, evidence: Evidence, split: Split, D: int, budget: float) -> Any:
@@ -92,15 +94,19 @@ def cases(job: Job, done: set[tuple[str, int]], budget: float) -> Iterator[tuple
 
 
 def times_of(job: Job) -> Iterator[tuple[Any, ...]]:
-    """The time of every sketch as advice has it, and at the numbers of features that are measured."""
+    """The time of every sketch as advice has it, and twice at numbers of features of our own."""
     evidence = observe(job, load(job.config["dataset"], data_dir=None, download=False))
     candidates = candidates_of(with_every_sketch(job), evidence)
-    costs, maps = costs_of(candidates, job.engine), {}
-    for one in (one for one in candidates if one.name in costs):
-        with suppress(InputError):  # too few features
-            maps[one.name] = [one.draw(one.count(times * padded(evidence.d)), 0) for times in TIMES_D]
-    seconds = timed(maps, evidence, job.engine)
-    yield from ((name, *costs[name].seconds, *seconds[name]) for name in maps)
+    found = [costs_of(candidates, job.engine)]
+    ours = [one for one in candidates if one.name in found[0]]
+    h = padded(evidence.d)
+    maps = {one.name: drawn(one, (max(h // 2, 2), h, 2 * h, 4 * h)) for one in ours}
+    for _ in TIMINGS[1:]:
+        seconds = timed(maps, evidence, job.engine)
+        found.append({one.name: cost_of(one, maps[one.name], seconds[one.name]) for one in ours})
+    for timing, costs in zip(TIMINGS, found, strict=True):
+        for name, cost in costs.items():
+            yield from ((name, timing, D, y) for D, y in zip(cost.total.D[1:], cost.total.y[1:], strict=True))
 
 
 def append(path: Path, columns: tuple[str, ...], rows: Callable[[str, Job, pd.DataFrame], Iterator[Any]]) -> None:
@@ -113,7 +119,7 @@ def append(path: Path, columns: tuple[str, ...], rows: Callable[[str, Job, pd.Da
             writer.writerow(columns)
         for kernel, words in KERNELS.items():
             config = compose_jobs([f"dataset={path.stem.removesuffix('-times')}", *words], multirun=False)[0]
-            job = build_job(plain_config(without_hydra(config)))
+            job = build_job(plain_config(config))
             for row in rows(kernel, job, before[before["kernel"] == kernel]):
                 writer.writerow((kernel, *row))
                 file.flush()
@@ -130,23 +136,18 @@ def measure(directory: Path, dataset: str, budget: float, again: bool) -> None:
     append(directory / f"{dataset}.csv", COLUMNS, missing)
 
 
-def in_time(errors: pd.DataFrame, times: pd.DataFrame, seconds: float, kind: str) -> dict[str, float]:
+def in_time(errors: pd.DataFrame, curves: dict[str, Curve], seconds: float, kind: str) -> dict[str, float]:
     """The predicted or measured error of every sketch in so many seconds."""
     found = {}
-    for one in times.itertuples():
-        points = errors[errors["sketch"] == one.sketch].sort_values("features")
+    for name, curve in curves.items():
+        points = errors[errors["sketch"] == name].sort_values("features")
         if len(points) < len(TIMES_D):
             continue
         x, y = np.log(points["features"].to_numpy()), np.log(points[kind].to_numpy())
-        if kind == "predicted":
-            D = (seconds - one.intercept) / max(one.slope, 1e-12)
-        else:
-            intercept, slope = line([points["features"].iloc[k] for k in (0, 2)], np.array([one[5], one[7]]))
-            D = (seconds - intercept) / max(slope, 1e-12)
-        if np.exp(x[0]) / 4 <= D:
-            D = np.log(min(D, 2 * np.exp(x[2])))
+        if np.exp(x[0]) / 4 <= (most := curve.within(seconds)):
+            D = np.log(min(most, 2 * np.exp(x[2])))
             near = np.clip(D, x[0], x[2])
-            found[one.sketch] = float(np.exp(np.interp(near, x, y) + (near - D) / 2))
+            found[name] = float(np.exp(np.interp(near, x, y) + (near - D) / 2))
     return found
 
 
@@ -163,16 +164,27 @@ def at_equal_features(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=COMPARED)
 
 
-def at_equal_time(frame: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
-    """The same in three times; sketches that need more are left out."""
+def at_equal_time(frame: pd.DataFrame, times: pd.DataFrame, kind: str, timing: str) -> pd.DataFrame:
+    """The same in three times, recommended by errors and times of a kind; sketches that need more are left out."""
     found = []
     for (dataset, kernel), part in frame.groupby(["dataset", "kernel"], sort=False):
-        ours = times[(times["dataset"] == dataset) & (times["kernel"] == kernel)].drop(columns="dataset")
-        plain = ours.loc[ours["sketch"] == ("rff" if kernel == "gaussian" else "ctr_tensorsrht"), "seconds_2d"]
-        for factor in (0.5, 1, 2) if len(plain) else ():  # none: the times are not complete
-            predicted, measured = (in_time(part, ours, factor * plain.item(), e) for e in ("predicted", "measured"))
-            if predicted and measured:
-                best, chosen = (min(of, key=of.__getitem__) for of in (measured, predicted))
+        same = times[(times["dataset"] == dataset) & (times["kernel"] == kernel)]
+        if not len(same):
+            continue
+        curves = {
+            source: {
+                name: Curve.through(points["features"].to_list(), points["seconds"].to_numpy())
+                for name, points in of.groupby("sketch")
+            }
+            for source, of in same.groupby("timing")
+        }
+        plain = "rff" if kernel == "gaussian" else "ctr_tensorsrht"
+        unit = {source: of[plain](2 * part["features"].min()) for source, of in curves.items()}
+        for factor in (0.5, 1, 2):
+            measured = in_time(part, curves["measured"], factor * unit["measured"], "measured")
+            recommended = in_time(part, curves[timing], factor * unit[timing], kind)
+            if measured and recommended:
+                best, chosen = (min(of, key=of.__getitem__) for of in (measured, recommended))
                 ratio = measured.get(chosen, np.inf) / measured[best]
                 found.append((dataset, kernel, f"{factor:g} t", chosen, best, ratio))
     return pd.DataFrame(found, columns=COMPARED)
@@ -207,7 +219,10 @@ def tables(directory: Path) -> None:
     print(markdown(known.loc[~inside, shown]))
     for title, found, most in (
         ("features", at_equal_features(frame), 1.05),
-        ("time", at_equal_time(frame, times), 1.15),
+        ("time, by predicted errors and measured times", at_equal_time(frame, times, "predicted", "measured"), 1.15),
+        ("time, by measured errors and times of the advice", at_equal_time(frame, times, "measured", "advice"), 1.15),
+        ("time, by measured errors and times repeated", at_equal_time(frame, times, "measured", "repeated"), 1.15),
+        ("time", at_equal_time(frame, times, "predicted", "advice"), 1.15),
     ):
         good = found["ratio"] <= most
         print(

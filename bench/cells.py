@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rfbench.checks import InputError
-from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
+from rfbench.config.compose import compose_jobs, with_search_path
 from rfbench.config.identity import directories
 from rfbench.datasets import status
 from rfbench.job import build_job, plain_config
-from rfbench.reports.compare.author import author
-from rfbench.reports.compare.command import CELL, SETTING
+from rfbench.reports.compare.command import CELL, SETTING, of_files
 from rfbench.reports.compare.published import Cell, printed
 from rfbench.reports.compare.verdicts import ENOUGH, KERNEL_ERRORS, NOT_COMPUTED
 from rfbench.reports.compare.words import words
@@ -86,7 +85,7 @@ def execute(one: Command) -> bool:
     """Run a command as rfbench does, without the table and the figure; whether all of it succeeded."""
     (config,) = compose_jobs(with_search_path(list(one.words)), False)
     try:
-        job = build_job(plain_config(without_hydra(config)))
+        job = build_job(plain_config(config))
     except InputError as refusal:
         print(f"  {refusal}", flush=True)
         return False
@@ -103,7 +102,7 @@ def main() -> int:
     parser.add_argument("--plan", action="store_true", help="print the commands and run nothing")
     options = parser.parse_args()
     known = set() if options.all else {setting for path in options.judged for setting in judged(path)}
-    cells = [*printed(), *(author(options.truth) if options.truth else ())]
+    cells = [*printed(), *(of_files(options.truth) if options.truth else ())]
     todo, failed = commands(wanted(cells, known)), False
     for number, one in enumerate(todo, 1):
         print(

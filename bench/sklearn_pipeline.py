@@ -68,6 +68,9 @@ def main() -> None:
             score = make_pipeline(features, RidgeClassifier()).fit(X, y).score(X_test, y_test)
             errors.setdefault(name, []).append(1 - score)
             print(f"{name}, seed {seed}: error {1 - score:.4f}", flush=True)
+    difference = np.subtract(*errors.values())
+    spread = np.std(difference, ddof=1) / len(difference) ** 0.5 if len(difference) > 1 else np.nan
+    print(f"ours minus theirs, in pairs of one seed: {difference.mean():+.5f} ± {spread:.5f} (standard error)")
     for name, found in errors.items():
         print(f"{name}: error {np.mean(found):.4f} (from {min(found):.4f} to {max(found):.4f}), {options.train} rows")
 

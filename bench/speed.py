@@ -72,6 +72,7 @@ def page(found: dict[str, pd.DataFrame], n: int, turns: int) -> str:
         "# Speed",
         f"`make bench` on {os.cpu_count()} cores: {n} rows of {COLUMNS} columns, float32, the best of {turns} turns "
         "in one\nprocess. Only ratios are meaningful; seconds are in outputs/bench/speed.csv.",
+        str(transforms.__doc__).strip().split("\n\n")[-1],
         "![time against features](speed.png)",
     ]
     for column, title in TITLES.items():

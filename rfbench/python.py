@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
+from rfbench.config.compose import compose_jobs, with_search_path
 from rfbench.config.experiments import as_word
 from rfbench.datasets import load
 from rfbench.datasets.prepare import Split, prepared_split
@@ -27,7 +27,7 @@ def load_dataset(
     """
     words = [f"dataset={name}", *(f"dataset.{key}={as_word(value)}" for key, value in options.items())]
     (config,) = compose_jobs(with_search_path(words), multirun=False)
-    plain = plain_config(without_hydra(config))
+    plain = plain_config(config)
     dataset = load(plain["dataset"], data_dir=plain["data_dir"], download=plain["download"])
     return prepared_split(dataset, preparation_of(plain["dataset"]), seed, np.dtype(dtype), train_rows)
 

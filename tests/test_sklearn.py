@@ -22,6 +22,7 @@ from rfbench.job import build_job, plain_config
 from rfbench.results.recorder import Recorder
 from rfbench.sketches import SKETCHES
 from rfbench.sklearn import (
+    ArcCosineSketch,
     CompressiveSketch,
     FourierSketch,
     MaclaurinSketch,
@@ -42,6 +43,7 @@ DEFAULTS = [
     MaclaurinSketch(**SMALL),
     SphericalSketch(**SMALL, options={"components": 1}),  # ten take half a second for every number of columns
     OpticalSketch(**SMALL),
+    ArcCosineSketch(**SMALL),
     CompressiveSketch(**SMALL),
     PositiveSketch(**SMALL),
 ]
@@ -77,8 +79,9 @@ def failed(transformer):
 @pytest.mark.parametrize("transformer", [*DEFAULTS, *SINGLE], ids=name_of)
 def test_check_estimator(transformer):
     reasons = failed(transformer)
-    single = transformer in SINGLE or isinstance(transformer, OpticalSketch | PositiveSketch)
-    assert set(reasons) <= (set() if single else ONE_FEATURE), reasons
+    single = transformer in SINGLE or isinstance(transformer, OpticalSketch | PositiveSketch | ArcCosineSketch)
+    refused = set() if single else ONE_FEATURE - {f"check_fit2d_{transformer._fewest_rows - 1}sample"}
+    assert set(reasons) == refused, reasons  # a sketch of two rows or more refuses one row, as the check wants
     assert all("1 features were asked for" in why or "features; 1 were" in why for why in reasons.values()), reasons
 
 
@@ -121,7 +124,8 @@ def substituted(request, monkeypatch):
     monkeypatch.setattr(theirs, "RBFSampler", partial(FourierSketch, fourier))
     hard = {"gamma": 2.5, "degree": 3, "coef0": 2.5, "n_components": 5000}.items()
     if polynomial == "ctr_tensorsrht" and hard <= request.node.callspec.params.items():
-        # The largest of 90,000 errors is 0.104 for the seed 42 and must be 0.1; theirs is above for 2 of 8 seeds.
+        # The rows are alike, so all errors are nearly one number, whose deviation is about the bound of 0.1: it is
+        # 0.104 for the seed 42; of the seeds 0 to 15 ours is above for five and theirs for three.
         request.applymarker(pytest.mark.xfail(strict=True))
 
 
@@ -187,6 +191,7 @@ CASES = {  # sketch → the transformer that does the same as its defaults on th
     "compressive_rff": CompressiveSketch("compressive_rff", kernel="gaussian", gamma="median"),
     "srf": SphericalSketch(),
     "optical": OpticalSketch(),
+    "arc_cosine": ArcCosineSketch(),
     "favor": PositiveSketch(),
 }
 
@@ -215,6 +220,7 @@ HOMES = {
     "polynomial_sphere": SphericalSketch,
     "exponential": PositiveSketch,
     "optical": OpticalSketch,
+    "arc_cosine": ArcCosineSketch,
     "linear": CompressiveSketch,
 }
 

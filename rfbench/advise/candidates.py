@@ -3,13 +3,14 @@
     E‖K̂ − K‖² = Σ Var k̂ + (E k̂ − k)²,   summed over all entries of the kernel matrix                                (1)
 
 is known where a sketch has a closed form, and its root, corrected by tails.py, is the prediction; nothing is drawn.
-For other sketches it is the mean over a few draws, and for other numbers of features it falls with √D.
+For other sketches it is the mean over a few draws; for other numbers of features it falls with √D, or is drawn again
+where the sketch learns from rows.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -62,13 +63,13 @@ class Candidate:
         if D in self.recipes:
             return self.recipes[D]
         X, wanted = self.evidence.fitting_rows, max(self.sketch.sample_rows, KERNEL_ROWS)
-        X, start = X[:wanted], perf_counter()
+        X, start = X[:wanted], process_time()
         found = self.sketch.adapt(X, D)
         if found != self.sketch:  # some, such as nystrom, learn in their draw
             found.sample(self.evidence.d, D, rng_for(0, "advise", self.name, D), self.evidence.dtype.name)
         rows = min(wanted, len(self.evidence.train))
         self.recipes[D] = found
-        self.fit_seconds[D] = (perf_counter() - start) * rows / len(X) if found != self.sketch else 0.0
+        self.fit_seconds[D] = (process_time() - start) * rows / len(X) if found != self.sketch else 0.0
         return found
 
     def draw(self, D: int, k: int) -> FeatureMap:
@@ -110,9 +111,18 @@ class Candidate:
         return self.shapes[key]
 
     def _drawn(self, sketch: Sketch, D: int) -> float:
-        """The mean error of a few draws of D features, or of a number near it that was drawn already."""
+        """The mean error of a few draws of D features, or what those of numbers near it say.
+
+        The error of a sketch that learns from rows, such as nystrom, falls faster than with √D: it is drawn, or lies
+        between two that were.
+        """
+        few = max((k for k in self.drawn if k <= D), default=0)
+        if enough := min((k for k in self.drawn if D <= k <= NEAR * few), default=0):
+            x, y = np.log([few, enough]), np.log([self.drawn[few], self.drawn[enough]])
+            return float(np.exp(np.interp(np.log(D), x, y)))
         near = min(self.drawn, key=lambda other: abs(np.log(other / D)), default=self.count(min(D, MOST_DRAWN)))
-        if near == D or (not 1 / NEAR <= near / D <= NEAR and D <= MOST_DRAWN):
+        learned = sketch != self.sketch
+        if near == D or ((learned or not 1 / NEAR <= near / D <= NEAR) and D <= MOST_DRAWN):
             self.drawn[D] = self._mean_of_draws(sketch, D)
             return self.drawn[D]
         if near not in self.drawn:

@@ -32,7 +32,7 @@ def with_kernel(words: list[str]) -> tuple[list[str], str]:
 
 def choose(words: list[str], limit: float) -> tuple[list[str], str]:
     """The overrides of the best kernel that is found in so many seconds, and how it was found."""
-    from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
+    from rfbench.config.compose import compose_jobs, with_search_path
     from rfbench.datasets import load
     from rfbench.datasets.prepare import prepared_split
     from rfbench.job import build_job, plain_config
@@ -40,7 +40,7 @@ def choose(words: list[str], limit: float) -> tuple[list[str], str]:
     from rfbench.tasks.ridge.task import Ridge
 
     plain = [word for word in words if not word.startswith("sketch")]
-    job = build_job(plain_config(without_hydra(compose_jobs(with_search_path(plain), multirun=False)[0])))
+    job = build_job(plain_config(compose_jobs(with_search_path(plain), multirun=False)[0]))
     dataset = load(job.config["dataset"], data_dir=job.config["data_dir"], download=job.config["download"])
     train = prepared_split(dataset, job.preparation, SEED, job.dtype, job.config["train_rows"]).train
     if len(train) > ROWS:

@@ -16,18 +16,34 @@ from rfbench.registry import GROUPS
 
 DEFAULT = Goal("error", 0.05)
 USAGE = "rfbench advise dataset=NAME [kernel=NAME] [degree=P] [error=0.05 | features=D | seconds=S] [--json]"
+HELP = f"""usage: {USAGE}
+
+Predict the error of every sketch that fits a kernel, from training rows, and say which one to use.
+
+  error=0.05       the fewest features that reach this error (the default)
+  features=256     the least error with so many features
+  seconds=5        the least error in so many seconds, to fit a sketch and to compute a million rows
+  sketch=a,b       these sketches only
+  kernel=auto:20   choose the kernel first, in so many seconds (auto: 10)
+  --json           print a list of objects, best first, and nothing else
+
+Other words are overrides of a run, such as dataset.prepare=[unit_norm]; docs/advise.md says more."""
 RUN_ONLY = ("experiment", "seeds", "plot", "size", "force", "opu", "meter")  # they do not change advice
 
 
 def main(words: list[str]) -> int:
     """Print advice, and write its table and figure."""
+    if {"-h", "--help"} & set(words):
+        print(HELP)
+        return 0
     as_json, goal, overrides = parse(words)
     from rfbench.advise.choice import with_kernel
+    from rfbench.config.identity import results_dir
 
     overrides, note = with_kernel(overrides)
     job, choices = advice(overrides, goal)
     title = f"{job.columns['dataset']}, {described(choices[0])}"
-    directory = write(overrides, goal, choices, title)
+    directory = write(results_dir(job.config), overrides, goal, choices, title)
     if as_json:
         print(json.dumps([as_dict(choice, overrides) for choice in choices], indent=1))
         return 0
@@ -69,7 +85,7 @@ def parse(words: list[str]) -> tuple[bool, Goal, list[str]]:
 def number(key: str, value: str) -> float:
     """The value of a goal, checked."""
     ranges = {"error": (0, 1, "between 0 and 1"), "features": (1, 1 << 16, "a whole number from 2 to 65536")}
-    low, high, wanted = ranges.get(key, (0, float("inf"), "above 0, the seconds for a million rows"))
+    low, high, wanted = ranges.get(key, (0, float("inf"), "above 0, the seconds to fit and to compute a million rows"))
     good = bool(re.fullmatch(r"\d+" if key == "features" else r"\d*\.?\d+(e[+-]?\d+)?", value))
     found = float(value) if good else 0.0
     require(good and low < found <= high, key, wanted, value)
@@ -81,13 +97,13 @@ def advice(overrides: list[str], goal: Goal) -> tuple[Any, list[Choice]]:
     from rfbench.advise.candidates import candidates_of, with_every_sketch
     from rfbench.advise.cost import measured
     from rfbench.advise.evidence import observe
-    from rfbench.config.compose import compose_jobs, with_search_path, without_hydra
+    from rfbench.config.compose import compose_jobs, with_search_path
     from rfbench.datasets import load
     from rfbench.job import build_job, plain_config
 
     given = any(word.startswith("sketch") for word in overrides)
     configs = compose_jobs(with_search_path([*overrides, *([] if given else suitable(overrides))]), multirun=True)
-    jobs = [build_job(plain_config(without_hydra(config))) for config in configs]
+    jobs = [build_job(plain_config(config)) for config in configs]
     job = jobs[0]
     for other in jobs:
         for key in (key for key in job.config if key != "sketch" and other.config[key] != job.config[key]):
@@ -121,7 +137,7 @@ def wanted(goal: Goal) -> str:
     return {
         "error": f"fewest features for a predicted error of {goal.value:g}",
         "features": f"least predicted error of {goal.value:g} features",
-        "seconds": f"least predicted error in {goal.value:g} seconds for a million rows",
+        "seconds": f"least predicted error in {goal.value:g} seconds to fit and to compute a million rows",
     }[goal.kind]
 
 
@@ -146,7 +162,7 @@ def as_dict(choice: Choice, overrides: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def write(overrides: list[str], goal: Goal, choices: Sequence[Choice], title: str) -> Path:
+def write(outputs: Path, overrides: list[str], goal: Goal, choices: Sequence[Choice], title: str) -> Path:
     """advice.csv and the figure, in a directory of their own for every question."""
     import pandas as pd
 
@@ -154,7 +170,8 @@ def write(overrides: list[str], goal: Goal, choices: Sequence[Choice], title: st
     from rfbench.config.identity import short_hash
     from rfbench.storage import replace_file
 
-    directory = Path.cwd() / "outputs" / f"advise-{short_hash([sorted(overrides), goal.kind, goal.value])}"
+    asked = sorted(word for word in overrides if not word.startswith("output_dir="))
+    directory = outputs / f"advise-{short_hash([asked, goal.kind, goal.value])}"
     frame = pd.DataFrame([as_dict(choice, overrides) for choice in choices])
     replace_file(directory / "advice.csv", frame.to_csv(index=False, lineterminator="\n"))
     write_front(directory, choices, title)

@@ -14,7 +14,7 @@ GOALS = ("error", "features", "seconds")
 
 @dataclass(frozen=True)
 class Goal:
-    """What is given: the error, the features or the seconds for a million rows."""
+    """What is given: the error, the features, or the seconds to fit and to compute a million rows."""
 
     kind: str
     value: float
@@ -23,7 +23,7 @@ class Goal:
         """The features that a candidate needs or may have, or None where it cannot reach the goal."""
         if self.kind == "error":
             return one.needed(self.value)
-        wanted = self.value if self.kind == "features" else cost.within_seconds(self.value)
+        wanted = self.value if self.kind == "features" else cost.total.within(self.value)
         return affordable(one, int(wanted), exactly=self.kind == "features")
 
 
@@ -41,7 +41,7 @@ class Choice:
 
     @property
     def seconds(self) -> float:
-        return self.cost.seconds_of(self.features)
+        return self.cost.seconds(self.features)
 
     @property
     def bytes(self) -> int:
@@ -91,9 +91,10 @@ def at_equal(choices: Sequence[Choice], features: Callable[[Choice], int]) -> li
 def rankings(choices: Sequence[Choice]) -> dict[str, list[Choice]]:
     """All candidates with the features, the time and the memory of the first."""
     first = choices[0]
+    seconds = first.cost.total(first.features)
     return {
         f"{first.features} features": at_equal(choices, lambda _: first.features),
-        f"{first.seconds:.3g} s": at_equal(choices, lambda c: c.cost.within_seconds(first.seconds)),
+        f"{seconds:.3g} s": at_equal(choices, lambda c: c.cost.total.within(seconds)),
         f"{first.bytes / 1e9:.3g} GB": at_equal(choices, lambda c: c.cost.within_bytes(first.bytes)),
     }
 

@@ -113,11 +113,11 @@ def _others(choice: Choice) -> list[Choice]:
 
 
 def write_front(directory: Path, choices: Sequence[Choice], title: str) -> None:
-    """figure.png and figure.svg."""
+    """The figure in all formats."""
     import matplotlib as mpl
 
     from rfbench.reports.figures.save import save
-    from rfbench.reports.figures.style import RC
+    from rfbench.reports.figures.style import settings
 
-    with mpl.rc_context(RC):  # type: ignore[arg-type]
+    with mpl.rc_context(settings()):
         save(draw_front(choices, title), directory, "figure")

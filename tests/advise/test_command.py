@@ -37,6 +37,12 @@ def test_the_table_names_the_winner_and_its_command(rfbench, tmp_path):
     assert list(tmp_path.glob("outputs/advise-*/figure.png"))
 
 
+def test_help(rfbench):
+    done = rfbench("advise", "--help")
+    assert done.returncode == 0, done.stderr
+    assert all(word in done.stdout for word in ("error=", "features=", "seconds=", "kernel=auto", "--json"))
+
+
 @pytest.mark.parametrize(("sketches", "biased"), [("nystrom,tensorsrht", True), ("mean_split,tensorsrht", False)])
 def test_the_sentence_says_when_the_best_is_biased(rfbench, sketches, biased):
     done = rfbench("advise", "dataset=wine", "degree=2", "error=0.2", f"sketch={sketches}")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rfbench.advise.candidates import MOST_FEATURES, Candidate
-from rfbench.advise.cost import Cost, arrays_of, line
+from rfbench.advise.cost import Cost, Curve, arrays_of
 from rfbench.advise.evidence import Evidence
 from rfbench.advise.ranking import front
 from rfbench.advise.tails import Tails, one_feature, simulated, tails
@@ -56,7 +56,8 @@ CASES = [
     ("mean_split", "polynomial", 3, 128, 30),
     ("anchored", "polynomial", 3, 128, 30),
     ("rff", "gaussian", 3, 64, 60),
-    ("orf", "gaussian", 3, 64, 30),  # from draws
+    ("orf", "gaussian", 3, 64, 30),
+    ("sorf", "gaussian", 3, 64, 30),  # from draws
 ]
 
 
@@ -67,7 +68,7 @@ def test_the_mean_of_measured_errors_is_predicted(name, kernel, degree, D, draws
     found = np.array(list(measured(one, D, draws)))
     error = found.std() / draws**0.5
     assert one.error(D) == pytest.approx(found.mean(), rel=0.2, abs=3 * error)
-    assert one.closed_form == (name != "orf")
+    assert one.closed_form == (name != "sorf")
 
 
 @pytest.mark.medium
@@ -137,18 +138,44 @@ def test_draws_say_little_about_many_features(digits):
     assert not one.closed_form
 
 
+def test_the_error_of_nystrom_falls_faster_than_with_the_square_root(digits):
+    """It is drawn where it is asked for, or lies between two that were; the square root would say half."""
+    one = candidate("nystrom", digits, make_kernel("polynomial", 3))
+    few, more = one.error(16), one.error(64)
+    found = np.mean(list(measured(one, 64, 4)))
+    assert more == pytest.approx(found, rel=0.2)
+    assert more < 0.75 * few / 2
+    between, drawn = one.error(40), np.mean(list(measured(one, 40, 4)))
+    assert len(one.drawn) == 2
+    assert between == pytest.approx(drawn, rel=0.2)
+
+
 def test_bytes_are_those_of_the_weights(digits):
     features = make_sketch("rademacher", make_kernel("polynomial", 3)).sample(64, 128, rng_for(0), "float32")
     assert sum(arrays_of(features).values()) == 3 * 65 * 128 * 4
-    cost = Cost((1.0, 0.5), (0.0, 780.0), 4)
+    seconds, fit, sizes = (Curve.through((64, 256), np.array(y)) for y in ([2, 5], [0, 9], [64 * 780, 256 * 780]))
+    cost = Cost(seconds, fit, sizes, 4)
     assert cost.bytes_of(128) == 128 * 780 + 4 * 128 * 10**6
-    assert cost.within_seconds(cost.seconds_of(128)) == 128
+    assert cost.total(128) == seconds(128) + fit(128) == 3 + 3
     assert cost.within_bytes(cost.bytes_of(128)) == 128
+    assert cost.within_bytes(cost.bytes_of(9999)) == 9999
 
 
-def test_a_line_never_falls():
-    assert line([256, 1024], np.array([1.0, 4.0])) == pytest.approx((0, 1 / 256))
-    assert line([256, 1024], np.array([3.0, 1.0])) == (1, 0)
+def test_a_curve_goes_through_what_was_measured_and_never_falls():
+    curve = Curve.through((256, 1024, 4096), np.array([2.0, 5.0, 4.0]))
+    assert [curve(D) for D in (0, 256, 640, 1024, 4096, 9999)] == pytest.approx([4 / 3, 2, 3, 4, 4, 4])
+    assert Curve.through((256, 1024), np.array([1.0, 9.0]))(0) == 0  # a negative start would be -5/3
+    assert Curve.through((256,), np.array([2.0]))(512) == 4
+
+
+@pytest.mark.parametrize("y", [[2.0, 5.0, 9.0], [2.0, 2.0, 9.0], [0.0, 3.0, 8.0]])
+def test_the_most_features_within_a_time_take_no_more(y):
+    curve = Curve.through((256, 1024, 4096), np.array(y))
+    for D in (100, 256, 700, 1024, 3000, 4096, 20_000):
+        most = curve.within(curve(D))
+        assert most >= D
+        assert curve(most) <= curve(D) + 1e-9 < curve(most + 1) + 1e-9
+    assert Curve.through((256, 1024), np.array([5.0, 6.0])).within(4.0) == 0
 
 
 def test_the_front_has_no_choice_that_another_beats():
