@@ -15,10 +15,11 @@ from rfbench.checks import InputError
 from rfbench.cli import main
 from rfbench.datasets import load
 from rfbench.datasets.base import InMemory
+from rfbench.datasets.pair import feature_file
 from rfbench.datasets.published.networks import Layer
 
 pytest.importorskip("rfbench_extract", reason="rfbench-extract is not installed: make test installs it")
-from rfbench_extract import features, pretrained, weights
+from rfbench_extract import features, folder, pretrained, weights
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (5 * features.BATCH + 17, 48), dtype=np.uint8)
@@ -103,6 +104,42 @@ def test_the_command_from_images_to_a_dataset(data_dir, tmp_path, monkeypatch, c
     np.testing.assert_allclose(data.X.read(n - 9, n), images.X.read(n - 9, n)[:, ::6] / 255, rtol=1e-6)
 
 
+def test_a_folder_of_images_is_a_set_of_features(tmp_path, monkeypatch):
+    """Images of any size in the order of their names; a second call takes the file of the first."""
+    from PIL import Image
+
+    sizes = {"b.png": (5, 7), "a.jpg": (9, 4), "inside/c.PNG": (3, 3)}
+    for k, (name, size) in enumerate(sizes.items()):
+        path = tmp_path / "images" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L" if k else "RGB", size, 50 * k).save(path)
+    (tmp_path / "images" / "notes.txt").write_text("not an image")
+    calls = []
+
+    def network(images):
+        calls.append([image.shape for image in images])
+        return np.array([[image.mean(), image.size] for image in images])
+
+    monkeypatch.setattr(folder, "pretrained", lambda model, layer, dtype: network)
+    monkeypatch.setattr("rfbench.datasets.pair.find", lambda kind, name, built_in: folder.inception)
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    for _ in range(2):
+        file = feature_file("task.y", tmp_path / "images")
+        np.testing.assert_allclose(np.load(file), [[50, 108], [0, 105], [100, 27]], atol=1)
+    assert calls == [[(4, 9, 3), (7, 5, 3), (3, 3, 3)]]
+    (tmp_path / "images" / "d.png").write_text("torn")
+    with pytest.raises(InputError, match=r"d\.png is not an image"):
+        feature_file("task.y", tmp_path / "images")
+    with pytest.raises(InputError, match="has no images"):
+        folder.Folder(tmp_path / "cache")
+
+
+def test_a_folder_without_the_plugin_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("rfbench.registry.entry_points", lambda group: [])
+    with pytest.raises(InputError, match=r"images 'inception' needs its plugin: pip install"):
+        feature_file("task.y", tmp_path)
+
+
 MISTAKES = {
     "data extract --model resnet43": "invalid choice: 'resnet43'",
     "data extract --model resnet34 --dtype bfloat61": "invalid choice: 'bfloat61'",
@@ -167,6 +204,45 @@ def test_convolutions_against_scipy():
     expected = layer(expected, arrays["Conv_1"], 1, 1)
     with torch.inference_mode():
         np.testing.assert_allclose(network(torch.from_numpy(x[None]))[0], expected, rtol=1e-10)
+
+
+def test_a_folded_script_has_the_values_of_the_script():
+    """Also where a pooling stays before its convolution: it counts zeros outside, or others need its values."""
+    torch = pytest.importorskip("torch")
+    from rfbench_extract.folded import folded
+
+    rng = torch.Generator().manual_seed(0)
+
+    def normal(*shape):
+        return torch.randn(shape, generator=rng)
+
+    class Script(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = normal(6, 3, 3, 3), normal(4, 6, 1, 1), normal(5, 6, 1, 1)
+            self.mean, self.variance, self.shift = normal(4), normal(4) ** 2 + 0.1, normal(4)
+            self.bias = normal(5)
+
+        def forward(self, x):
+            x = torch.relu(torch.conv2d(x, self.a.to(x.dtype), None, [2, 2]))
+            one = torch.nn.functional.avg_pool2d(x, [3, 3], [1, 1], [1, 1], False, False)
+            one = torch.conv2d(one, self.b.to(one.dtype))
+            one = torch.batch_norm(one, None, self.shift, self.mean, self.variance, False, 0.1, 0.001, True)
+            one = torch.relu(one).contiguous()
+            two = torch.nn.functional.avg_pool2d(x, [3, 3], [1, 1], [1, 1], False, True)
+            two = torch.conv2d(two, self.c, self.bias)
+            shared = torch.nn.functional.avg_pool2d(x, [5, 5], [1, 1], [2, 2], False, False)
+            three = torch.relu(torch.conv2d(shared, self.c, self.bias))
+            all = torch.cat([one, two, three, shared], 1)
+            return torch.nn.functional.max_pool2d(all, [3, 3], [2, 2])
+
+    script = torch.jit.freeze(torch.jit.script(Script().eval()))
+    network, x = folded(script), normal(4, 3, 20, 20)
+    torch.testing.assert_close(network(x), script(x), rtol=1e-5, atol=1e-5)
+    pools = [[type(part).__name__ for part in step] for step in network.steps if isinstance(step, torch.nn.Sequential)]
+    assert pools == [["Conv2d", "ReLU"], ["Conv2d", "AvgPool2d", "ReLU"], ["Conv2d"], ["Conv2d", "ReLU"]]
+    with pytest.raises(ValueError, match="unknown operation aten::sigmoid"):
+        folded(torch.jit.freeze(torch.jit.script(torch.nn.Sigmoid().eval())))
 
 
 def test_bfloat16_is_close_to_float32_and_no_closer_than_its_digits(monkeypatch):

@@ -1,6 +1,7 @@
 """The plugin of docs/plugins.md does what the page says; broken plugins are warnings, broken sketches fail."""
 
 import importlib
+import json
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.plugin import example_commands, write_example
 from rfbench.commands import check
 from rfbench.config import files
 from rfbench.kernels import make_kernel
+from rfbench.results.rows import read_rows
 from rfbench.sketches.base import ClosedForm
 from rfbench.sketches.contract import CHECKS, Subject
 from rfbench.sketches.products.product import ProductMap, ProductSketch
@@ -21,10 +23,10 @@ from rfbench.sketches.products.weights import RADEMACHER
 def installed(tmp_path, monkeypatch):
     """Makes a distribution visible to this process, as pip does: (name, files, entry points)."""
 
-    def install(name, entry_points):
-        information = tmp_path / "site" / f"{name}-1.0.dist-info"
-        information.mkdir(parents=True)
-        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    def install(name, entry_points, version="1.0"):
+        information = tmp_path / "site" / f"{name}.dist-info"
+        information.mkdir(parents=True, exist_ok=True)
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (information / "entry_points.txt").write_text(entry_points)
         importlib.invalidate_caches()
         return tmp_path / "site"
@@ -47,10 +49,34 @@ def test_every_command_of_the_page_works_with_its_plugin(installed, rfbench, tmp
         done = rfbench(*command.split()[1:])
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         if command.endswith("list sketches"):
-            line = next(line for line in done.stdout.splitlines() if "sparse_signs" in line)
-            assert line.split()[:4] == ["sparse_signs", "linear", "closed", "form"]
+            assert "kernel: linear; variance: closed form; cost per row: d D q" in done.stdout
     assert "trace_error" in done.stdout
     assert "watts [W]" in done.stdout
+
+
+@pytest.mark.slow
+def test_results_of_another_version_of_a_plugin_are_computed_again(installed, rfbench, tmp_path):
+    """Also where another command made them, and with seeds that nobody asks for again."""
+    groups = write_example(tmp_path / "site")["project"]["entry-points"]
+    points = "".join(f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in ps.items()) for group, ps in groups.items())
+    words = ("sketch=sparse_signs", "kernel=linear", "dataset=wine", "features=16")
+    installed("rfbench-example", points)
+    assert rfbench(*words, "seeds=2").returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    assert json.loads(path.with_name("run.json").read_text())["plugins"] == {"rfbench-example": "1.0"}
+    first = path.read_text()
+    assert rfbench(*words, "seeds=2").returncode == 0
+    assert path.read_text() == first
+    installed("rfbench-example", points, "1.1")
+    done = rfbench("-m", *words, "seeds=1")
+    assert done.returncode == 0
+    (again,) = tmp_path.glob("outputs/sweep-*/jobs/*/results.csv")
+    assert not first.startswith(again.read_text())  # other times: it was not copied
+    done = rfbench(*words, "seeds=1")
+    assert "was computed with rfbench-example 1.0, and is computed again" in done.stdout
+    assert path.with_name("results-rfbench-example_1.0.csv").read_text() == first
+    assert {row["seed"] for row in read_rows(path)} == {"0"}
+    assert json.loads(path.with_name("run.json").read_text())["plugins"] == {"rfbench-example": "1.1"}
 
 
 def test_one_broken_plugin_is_a_warning_that_names_it(installed, rfbench):
@@ -165,6 +191,13 @@ def test_the_sketch_that_they_derive_from_passes():
     assert failed(ProductSketch(2, RADEMACHER)) == set()
 
 
+@pytest.mark.medium
+@pytest.mark.parametrize("name", [name for name in files.choices("sketch") if "/" in name])
+def test_sketches_with_other_options_pass(name):
+    """The sketches without them run in tests/sketches/test_contract.py."""
+    assert check.main([f"sketch={name}"]) == 0
+
+
 def test_check_says_what_is_wrong_and_exits_with_1(rfbench, monkeypatch):
     monkeypatch.setattr("rfbench.commands.check.make_sketch", lambda **_: Unwritten(3, RADEMACHER))
     done = rfbench("check", "sketch=rademacher", "kernel.bias=0")
@@ -175,6 +208,8 @@ def test_check_says_what_is_wrong_and_exits_with_1(rfbench, monkeypatch):
         ["check", "dataset=digits"],
         ["check", "sketch=nope"],
         ["check", "sketch=rff", "sketch.no=1"],
+        ["check", "meter=none"],
+        ["check", "opu=analog"],
     ):
         assert rfbench(*words).returncode == 2
 

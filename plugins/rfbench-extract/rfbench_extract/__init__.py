@@ -6,6 +6,9 @@ from rfbench.checks import Parser
 from rfbench.datasets.published.networks import NETWORKS
 from rfbench_extract.bert import MODELS, write_heads
 from rfbench_extract.features import write_dataset
+from rfbench_extract.folder import inception
+
+__all__ = ["extract", "extract_attention", "inception"]
 
 
 def extract(words: list[str]) -> int:

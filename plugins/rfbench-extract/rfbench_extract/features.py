@@ -7,6 +7,7 @@ The first batch is computed again to check that the part comes from the same net
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from rfbench.arrays import Array
 from rfbench.blocks import spans
 from rfbench.checks import InputError
 from rfbench.datasets import load
-from rfbench.datasets.base import Rows
 from rfbench.datasets.formats.binary import read_npy
 from rfbench.datasets.published.networks import DATASETS, LABELS, layer_of
 from rfbench.datasets.store import write_header
@@ -48,8 +48,17 @@ def write_labels(y: Array, path: Path) -> None:
     replace_file(path, content.getvalue())
 
 
-def write_features(network: Callable[[Array], Array], images: Rows, path: Path) -> None:
-    """(n, pixels) → (n, d) in single precision; rows that an earlier call has written are kept."""
+class Images(Protocol):
+    """Rows of pixels, or images of any size."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def read(self, start: int, stop: int) -> Any: ...
+
+
+def write_features(network: Callable[[Any], Array], images: Images, path: Path) -> None:
+    """n images → (n, d) in single precision; rows that an earlier call has written are kept."""
     n, part = images.shape[0], path.with_name(f"{path.name}.part")
     first = network(images.read(0, min(BATCH, n))).astype(np.float32)
     header = io.BytesIO()

