@@ -9,7 +9,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo report-demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick paper-cells beyond clean
+.PHONY: help demo report-demo test test-fast test-slow lint bench bench-quick bench-gp paper paper-quick paper-cells beyond frontier clean
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,6 +53,7 @@ lint: $(DEV)  ## ruff and mypy
 	$(VENV)/bin/mypy
 
 bench: $(DEV)  ## speed against scikit-learn, a matrix product and LAPACK (ARGS='--docs docs' renews docs/speed.md)
+	-@$(PIP) --only-binary :all: fht-cpu
 	$(VENV)/bin/python bench/speed.py $(ARGS)
 
 bench-quick: $(DEV)  ## the same for some sketches, in under three minutes
@@ -68,7 +69,7 @@ TRUTH ?=
 # The thesis repeats results of Ohana et al.; they run once.
 SAME = wacker/fig6_2 wacker/fig6_3 wacker/table6_1
 ALL = $(filter-out $(SAME),$(patsubst conf/experiment/%.yaml,%,$(wildcard conf/experiment/*/*.yaml)))
-EXPERIMENTS = $(filter-out beyond/%,$(ALL))
+EXPERIMENTS = $(filter-out beyond/% frontier/%,$(ALL))
 # Jobs run side by side, except those that measure time.
 LAUNCHER ?= joblib
 TIMED = wacker/fig4_6 ohana/fig3 brault/fig2 brault/fig5
@@ -82,6 +83,12 @@ table-%: $(READY)  ## a table of a paper, such as table-wacker-D.1
 beyond-%: $(READY)  ## an experiment that no paper has, such as beyond-NAME for conf/experiment/beyond/NAME.yaml
 	$(VENV)/bin/rfbench experiment=beyond/$* size=$(PAPER) $(ARGS)
 
+frontier-%: $(READY)  ## a comparison with rivals, such as frontier-NAME for conf/experiment/frontier/NAME.yaml
+	$(VENV)/bin/rfbench experiment=frontier/$* size=$(PAPER) $(ARGS)
+
+buechel-%: $(READY)  ## features on an analogue chip, such as buechel-NAME for conf/experiment/buechel/NAME.yaml
+	$(VENV)/bin/rfbench experiment=buechel/$* size=$(PAPER) $(ARGS)
+
 paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers beside the published ones, and a report
 	@failed=; for name in $(EXPERIMENTS); do \
 	  case " $(TIMED) " in *" $$name "*) how=basic;; *) how=$(LAUNCHER);; esac; echo "== $$name"; \
@@ -93,6 +100,9 @@ paper: $(DEV)  ## every experiment, resumed where it stopped; then our numbers b
 
 beyond: EXPERIMENTS = $(filter beyond/%,$(ALL))
 beyond: paper  ## every experiment that no paper has
+
+frontier: EXPERIMENTS = $(filter frontier/%,$(ALL))
+frontier: paper  ## every comparison with rivals
 
 paper-cells: $(DEV)  ## published cells without a verdict, cheapest first, resumed where it stopped (ARGS=--plan lists them)
 	$(VENV)/bin/python bench/cells.py $(if $(TRUTH),--truth $(TRUTH)) $(ARGS)

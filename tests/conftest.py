@@ -7,6 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from support import ROOT
 
 from rfbench.cli import main
@@ -15,12 +16,18 @@ from rfbench.cli import main
 def pytest_configure():
     """Choices are listed when tests are collected, without the datasets that the user has added."""
     os.environ["RFBENCH_CACHE"] = str(ROOT / ".pytest_cache" / "empty")
+    # No test asserts a time, and every run has the same cases.
+    settings.register_profile("rfbench", deadline=None, derandomize=True, database=None)
+    settings.load_profile("rfbench")
 
 
 def pytest_collection_modifyitems(items):
-    """Commands, and whatever reads real data, take seconds: make test-fast leaves them out."""
+    """Commands take seconds: make test-fast leaves them out.  Real data are read in CI, where they are."""
     for item in items:
-        if {"rfbench", "rfbench_process", "data_dir"} & set(item.fixturenames):
+        fixtures = set(item.fixturenames)
+        if "data_dir" in fixtures:
+            item.add_marker(pytest.mark.slow)
+        elif {"rfbench", "rfbench_process"} & fixtures:
             item.add_marker(pytest.mark.medium)
 
 
@@ -38,6 +45,7 @@ def own_cache(tmp_path_factory, monkeypatch):
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     monkeypatch.setenv("RFBENCH_CACHE", str(base / "rfbench-cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)  # parallel runs set it, and tables would be cut
 
 
 def _unit(X):

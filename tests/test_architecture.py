@@ -7,7 +7,7 @@ import pytest
 from support import ROOT
 
 LAYERS = [  # lowest first
-    {"", "arrays", "blocks", "checks", "memory", "progress", "recipes", "registry", "seeds", "storage"},
+    {"", "arrays", "blocks", "cache", "checks", "memory", "progress", "recipes", "registry", "seeds", "storage"},
     {"config"},
     {"datasets"},
     {"kernels"},

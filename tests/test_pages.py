@@ -2,7 +2,7 @@
 
 The commands of one code block, and those in the text and tables of one page, run in order in one directory.  In a
 `console` block the output is compared too; the `pycon` blocks of one page are one doctest.  `python
-tests/test_pages.py` writes the outputs of commands, and the figures shown below them, anew.
+tests/test_pages.py [PAGE …]` writes the outputs of commands, and the figures shown below them, anew.
 """
 
 import doctest
@@ -17,9 +17,9 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 from support import ROOT
+from support.files import user_files
 
 from rfbench.cli import main
 from rfbench.config.compose import CONF, choices
@@ -48,7 +48,9 @@ def commands_in(block):
 
 
 def case(page, value, commands):
-    mark = pytest.mark.slow if any(map(SLOW.search, commands)) else pytest.mark.medium
+    """The commands of the README run in every test, those of the other pages in CI."""
+    slow = page != "README.md" or any(map(SLOW.search, commands))
+    mark = pytest.mark.slow if slow else pytest.mark.medium
     return pytest.param(value, id=f"{page}: {commands[0]}", marks=mark)
 
 
@@ -76,20 +78,6 @@ def directory(tmp_path, monkeypatch):
     return tmp_path
 
 
-def user_files(directory):
-    rows = "".join(f"{i},{i * i % 7},{i % 5 + 0.5}\n" for i in range(50))
-    (directory / "measurements.csv").write_text(f"a,b,yield\n{rows}")
-    lines = [f"p{i},{'mf'[i % 2]},{20 + i % 9},{i % 7 / 2},{i * 7 % 60},{i % 9 + 0.25}" for i in range(40)]
-    lines = [line.replace(",22,", ",,") if i < 30 else line.replace(",3.0,", ",,") for i, line in enumerate(lines)]
-    (directory / "patients.csv").write_text("\n".join(["patient_id,sex,bmi,crp,age,outcome", *lines, ""]))
-    rows = [line.rpartition(",")[0] for line in lines[:3]]
-    (directory / "new_patients.csv").write_text("\n".join(["patient_id,sex,bmi,crp,age", *rows, ""]))
-    np.save(directory / "digits.npy", np.random.default_rng(0).random((5, 64)))
-    for seed, name in enumerate(("real", "fake")):
-        np.save(directory / f"{name}.npy", np.random.default_rng(seed).standard_normal((1200, 16)))
-    (directory / "text.txt").write_text("A sketch is a random map whose inner products estimate a kernel.\n")
-
-
 def run(command):
     """Exit code, standard output and errors of a command in this process."""
     out, err = io.StringIO(), io.StringIO()
@@ -114,6 +102,7 @@ def cells(text):
             yield from (line[a:b].strip("─ ") for a, b in kept)
         else:
             kept = []
+            line = re.sub(r"^(\[\d+/\d+\]) \(about [^)]* left\)", r"\1", line)
             yield re.sub(r"[\d.e-]+( ± [\d.e-]+)? s\b", "… s", re.sub(r"\b[0-9a-f]{12}\b", "…", line))
 
 
@@ -305,11 +294,12 @@ def test_every_cited_work_is_among_the_references():
     assert missing == set()
 
 
-def renew():
-    """Rewrite the outputs shown on all pages, and the images below them."""
+def renew(pages):
+    """Rewrite the outputs shown on pages, and the images below them."""
     from PIL import Image
 
-    for page, text in PAGES.items():
+    for page in pages or PAGES:
+        text = PAGES[page]
 
         def renewed(match, page=page):
             with TemporaryDirectory() as scratch, chdir(scratch):
@@ -333,4 +323,4 @@ def renew():
 
 
 if __name__ == "__main__":
-    renew()
+    renew(sys.argv[1:])
