@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 from rfbench.checks import InputError, did_you_mean, require, require_finite
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
-from rfbench.datasets.prepare import Preparation
+from rfbench.datasets.prepare import FITTED, Preparation
 from rfbench.datasets.splits import TEST_FRACTION, Splitting
 from rfbench.devices.meters import Meter, make_meter
 from rfbench.devices.opu import make_opu
@@ -146,11 +146,14 @@ def preparation_of(dataset: dict[str, Any]) -> Preparation:
     require_finite("dataset.threshold", threshold)
     if threshold and "binarize" not in steps:
         raise InputError(f"dataset.threshold={threshold} has no effect; add binarize to dataset.prepare")
+    fitted_on = str(dataset.get("prepare_on", "train"))
+    if fitted_on != "train" and not FITTED.keys() & set(map(str, steps)):
+        raise InputError(f"dataset.prepare_on={fitted_on} has no effect; add {' or '.join(FITTED)} to dataset.prepare")
     return Preparation(
         tuple(map(str, steps)),
         None if threshold == "validation" else float(threshold),
         splitting_of(dataset),
-        str(dataset.get("prepare_on", "train")),
+        fitted_on,
         str(dataset.get("target", "as_published")),
     )
 
