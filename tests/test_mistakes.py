@@ -78,7 +78,7 @@ MISTAKES = {
     "sketch=[rff,orf]": "sketch takes one choice, and a list was given; for a sweep use -m sketch=rff,orf",
     "dataset.threshold=nan": "dataset.threshold must be a finite number",
     "dataset.threshold=0.5": "dataset.threshold=0.5 has no effect; add binarize to dataset.prepare",
-    "dataset.prepare_on=all": "dataset.prepare_on=all has no effect; add center or standardize or min_zero or min_max to",
+    "dataset.prepare_on=all": "dataset.prepare_on=all has no effect; add center or standardize or min_zero or min_max",
     "sketch=rff degree=6": "'degree=6' has no effect: kernel=gaussian has no degree; remove it",
     "-m sketch=identity,exact kernel=linear degree=2": "kernel=linear has no degree",
     "task=ridge task.solver=dual task.tolerance=0.1": "no effect: it needs task.solver=cg or task.solver=auto; remove",
