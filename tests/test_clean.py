@@ -25,6 +25,7 @@ def made(tmp_path_factory):
     write_experiment(outputs / "wacker" / "fig4_1", [("digits", "rff"), ("digits", "orf")], rng)
     write_run(outputs / "wacker" / "fig4_1" / "jobs" / "bad", config_of(), [FAILED])
     (outputs / "digits-orf-svm" / "killed" / ".hydra").mkdir(parents=True)
+    (outputs / "digits-orf-svm" / "killed" / ".hydra" / "config.yaml").write_text("degree: 3\nsketch:\n  name: orf\n")
     (outputs / "digits-orf-svm" / "killed" / "rfbench.log").write_text("")
     (outputs / "digits-orf-svm" / "killed" / "partial" / "0123").mkdir(parents=True)
     (outputs / "digits-orf-svm" / "killed" / "partial" / "0123" / "part-000000.npz").write_bytes(b"sums")
@@ -96,6 +97,28 @@ def test_files_of_the_user_stay_and_so_does_what_a_run_is_writing(rfbench, outpu
     assert "has notes.txt, which rfbench has not written" in done.stdout
     assert (outputs / "old" / "jobs" / "000000000000" / "notes.txt").read_text() == "mine"
     assert len(read_rows(outputs / "digits-rff-ridge" / "abc" / "results.csv")) == 18
+
+
+def test_what_other_programs_have_written_stays(rfbench, outputs):
+    """Other programs write outputs/…/.hydra, models and results.csv, and have empty and dotted folders."""
+    theirs = {
+        "2024-01-01/10-00-00/.hydra/config.yaml": "lr: 0.1\n",
+        "2024-01-01/10-00-00/models/best.pt": "weights",
+        "measured/results.csv": "a,b\n1,2\n",
+        "measured/figure.png": "a figure",
+        ".notes.99999999": "not a temporary file",
+        "digits-rff-ridge/abc/results_of_2024.csv": "mine",
+    }
+    for name, content in theirs.items():
+        (outputs / name).parent.mkdir(parents=True, exist_ok=True)
+        (outputs / name).write_text(content)
+    (outputs / "empty").mkdir()
+    (outputs / "digits-rff-ridge" / "abc" / ".figure.png.99999999").write_bytes(b"of a process that was killed")
+    assert rfbench("clean", "--orphans").returncode == 0
+    assert not (outputs / "digits-rff-ridge" / "abc" / ".figure.png.99999999").exists()
+    assert rfbench("clean", "--older", "0h", "--orphans").returncode == 0
+    assert {path.relative_to(outputs).as_posix() for path in outputs.rglob("*") if path.is_file()} == {*theirs}
+    assert (outputs / "empty").is_dir()
 
 
 @pytest.mark.parametrize(

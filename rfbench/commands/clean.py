@@ -14,14 +14,15 @@ from rfbench.checks import InputError, Parser
 from rfbench.commands.merge import write_table
 from rfbench.memory import as_text
 from rfbench.progress import say
-from rfbench.results.places import JOBS, finished_at, home_of, homes, job_directories, size_of
+from rfbench.results.places import JOBS, finished_at, home_of, homes, is_ours, job_directories, size_of
+from rfbench.results.recorder import MODELS
 from rfbench.results.rows import LOCK, only_writer, read_rows
 from rfbench.storage import remove_leftovers
 
 WRITTEN = (  # what runs leave in a directory
-    *("results*.csv", ".results.csv.sums", "series.csv", "samples.csv", "summary.csv", "crossings.csv", "run.json"),
-    *("figure.*", "maps.*", "posteriors.*", "grids.*", "rfbench.log", ".tally.*", ".hydra", "models", "multirun.yaml"),
-    "partial",
+    *("results.csv", "results-*.csv", ".results.csv.sums", "series.csv", "samples.csv", "summary.csv", "crossings.csv"),
+    *("figure.*", "maps.*", "posteriors.*", "grids.*", "run.json", "rfbench.log", ".tally.*", ".hydra", "models"),
+    *("multirun.yaml", "partial"),
 )
 UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -49,8 +50,9 @@ def main(words: list[str]) -> int:
         total += size
     if not args.dry_run:
         tidy(args.directory, chosen)
-    for place in (args.directory, *args.directory.rglob("*/")) if args.orphans and not args.dry_run else ():
-        remove_leftovers(place)
+    for home, jobs in homes(args.directory).items() if args.orphans and not args.dry_run else ():
+        for place in (home, *jobs, *(job / MODELS for job in jobs)) if any(map(is_ours, jobs)) else ():
+            remove_leftovers(place)
     say(f"{'would free' if args.dry_run else 'freed'} {as_text(total)}" if chosen else "nothing to remove")
     return 0
 
@@ -82,7 +84,9 @@ def age(text: str) -> timedelta:
 
 def selected(args: argparse.Namespace) -> Iterator[tuple[Path, str]]:
     """The directories to remove, and why; jobs of a sweep that goes as a whole are not named."""
-    for home, jobs in homes(args.directory).items():
+    for home, found in homes(args.directory).items():
+        if not (jobs := [job for job in found if is_ours(job)]):
+            continue
         if args.older is not None and (finished := finished_at(jobs)) < datetime.now(UTC) - args.older:
             yield home, f"finished {finished.astimezone():%Y-%m-%d %H:%M}"
             continue
@@ -93,7 +97,7 @@ def selected(args: argparse.Namespace) -> Iterator[tuple[Path, str]]:
             elif args.orphans and not rows:
                 yield job, "no row"
     for place in sorted(path.parent for path in args.directory.rglob(".hydra")) if args.orphans else ():
-        if not job_directories(place):
+        if is_ours(place) and not job_directories(place):
             yield place, "no row"
 
 
@@ -121,12 +125,13 @@ def written_in(directory: Path) -> list[Path]:
 
 
 def tidy(directory: Path, removed: Iterable[Path]) -> None:
-    """Write the tables of sweeps that lost a job again, and remove folders that are empty now."""
+    """Write the tables of sweeps that lost a job again, and remove the folders above that are empty now."""
+    removed = list(removed)
     for home in {home_of(job) for job in removed} - set(removed):
         if home.is_dir() and job_directories(home):
             write_table(home)
         elif home.is_dir():
             remove(home)
-    for place in sorted(directory.rglob("*/"), reverse=True):
+    for place in (above for job in removed for above in job.parents if directory in above.parents):
         with suppress(OSError):  # not empty
             place.rmdir()

@@ -5,14 +5,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rfbench.results.manifest import read_manifest
+from rfbench.results.rows import COLUMNS
 
 JOBS = "jobs"
+SIGNS = {  # files of a job, and what no other program writes into one of this name
+    "results.csv": ",".join(COLUMNS),
+    "run.json": '"rfbench": ',
+    ".hydra/config.yaml": "\nsketch:\n",
+}
 
 
 def job_directories(directory: Path) -> list[Path]:
     """Every job below, in order; the joined table of a sweep repeats the rows of its jobs."""
     found = {path.parent for name in ("results.csv", "run.json") for path in directory.rglob(name)}
     return sorted(place for place in found if not (place / JOBS).is_dir())
+
+
+def is_ours(job: Path) -> bool:
+    """Whether rfbench has written a directory: other programs have files and folders of these names, too."""
+    files = ((job / name, sign) for name, sign in SIGNS.items())
+    return any(path.is_file() and sign in path.read_text(errors="replace") for path, sign in files)
 
 
 def home_of(job: Path) -> Path:
