@@ -66,18 +66,18 @@ class Favor(Sketch):
         def variance(X: Array, Y: Array, D: int) -> Array:
             k, norms, d = self.kernel.gram(X, Y), norms_of_pairs(X, Y) / self.kernel.l2, X.shape[1]
             v2, tilt, wide = norms + 2 * np.log(k), 1 - 4 * self.A, 1 - 8 * self.A  # v2 = ‖x + y‖²/l²
-            alone = (tilt**d * wide ** (-d / 2) * np.exp(2 * tilt / wide * v2 - norms) - k**2) / D
+            factor = d * np.log(tilt) - d / 2 * np.log(wide)
+            alone = (np.exp(factor + 2 * tilt / wide * v2 - norms) - k**2) / D
             return alone + self._coupling(k, norms, np.maximum(v2, 0), d, D) if known_pairs else alone
 
         return ClosedForm(variance)
 
     def _coupling(self, k: Array, norms: Array, v2: Array, d: int, D: int) -> Array:
         """The covariance of two features of a block, by equation (2) of pairs.py."""
-        tilt, cosine = 1 - 4 * self.A, self.directions.cosine(d) or 0.0
+        cosine = self.directions.cosine(d) or 0.0
 
         def mean(lengths: Lengths) -> Array:
-            tilted = replace(lengths, weights=lengths.weights * np.exp(2 * self.A * lengths.squares))
-            return tilt**d * np.exp(-norms) * mean_of_pairs(tilted, d, cosine, tilt * v2, 1)
+            return np.exp(-norms) * mean_of_pairs(lengths.tilted(self.A, d), d, cosine, v2, 1)
 
         return covariance(d, D, self.directions.lengths, k**2, mean)
 

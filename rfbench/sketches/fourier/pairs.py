@@ -36,13 +36,25 @@ class Lengths:
     squares: Array  # ϱ₁² + ϱ₂²
     products: Array  # ϱ₁ϱ₂
     weights: Array
+    independent: bool = False
+
+    def tilted(self, A: float, d: int) -> "Lengths":
+        """√(1 − 4A) times the lengths, with the density (1 − 4A)^d exp(2A (ϱ₁² + ϱ₂²)) over theirs.
+
+        That is the law of independent lengths again, whose nodes are too few for the exponential.
+        """
+        if self.independent:
+            return self
+        tilt = 1 - 4 * A
+        weights = self.weights * np.exp(2 * A * self.squares + d * np.log(tilt))
+        return Lengths(tilt * self.squares, tilt * self.products, weights)
 
 
 def independent_lengths(d: int) -> Lengths:
     halves, w = laguerre(d - 1)
     u, v = gegenbauer(d)
     R2 = np.repeat(2 * halves, len(u))
-    return Lengths(R2, R2 * np.tile(np.sqrt(1 - u * u), len(halves)) / 2, np.outer(w, v).ravel())
+    return Lengths(R2, R2 * np.tile(np.sqrt(1 - u * u), len(halves)) / 2, np.outer(w, v).ravel(), True)
 
 
 def paired_lengths(d: int) -> Lengths:

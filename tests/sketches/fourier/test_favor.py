@@ -100,6 +100,19 @@ def test_optimal_features_have_the_closed_form_and_less_variance(directions, win
     assert V.mean() < larger.mean()
 
 
+@pytest.mark.parametrize("directions", ["orthogonal", "simplex"])
+def test_what_coupling_gains_does_not_depend_on_the_parameter(directions):
+    """Under the weight exp(A ‖z‖²) a Gaussian z is Gaussian again: E φ₁φ₂ of two features is that of A = 0."""
+    from dataclasses import replace
+
+    sketch, d = make_sketch("favor_plus_plus", make_kernel("exponential", length_scale=1.0), directions=directions), 64
+    v2 = np.array([[1.0, 40.0, 250.0]])
+    k, norms = np.exp(v2 / 4), v2 / 2  # of x = y
+    wanted = sketch._coupling(k, norms, v2, d, d)
+    for A in (-0.3, -1.1):
+        np.testing.assert_allclose(replace(sketch, A=A)._coupling(k, norms, v2, d, d), wanted, rtol=1e-9)
+
+
 def test_the_optimal_parameter_minimises_the_mean_exponent(wine):
     """Of all A, for a pair with the mean φ: equation (4) at neighbours is larger."""
     from rfbench.sketches.fourier.directions import INDEPENDENT
