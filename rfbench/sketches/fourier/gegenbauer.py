@@ -68,7 +68,7 @@ class Gegenbauer(Sketch):
         return self
 
     def sample(self, d: int, D: int, rng: np.random.Generator, dtype: Any = np.float32) -> FeatureMap:
-        dimension = max(d, 2)  # a line lies in a plane
+        dimension = max(self.directions.dimension(d), 2)  # a line lies in a plane, other rows among zero columns
         m = D // self.parts
         W = self.directions.on_sphere().draw(dimension, np.ones(m), rng, dtype)(np.eye(dimension, dtype=dtype))[:d]
         return GegenbauerMap(self, np.ascontiguousarray(W), dimension)

@@ -38,6 +38,15 @@ def test_polynomial_kernels_are_unbiased_for_rows_of_any_length(p, directions, w
     assert stats.z_of_mean(values + 0.5 * k, k, np.var(values, axis=0)) > LIMIT
 
 
+@pytest.mark.parametrize("d", [12, 16])
+def test_structured_directions_lie_in_the_padded_space(d):
+    """E t² of a direction is 1/h among h columns, whatever the columns of the rows; the bias that is left is small."""
+    kernel, X = make_kernel("polynomial", 3), np.random.default_rng(0).standard_normal((6, d))
+    sketch, K = make_sketch("gegenbauer", kernel, directions="structured"), kernel.gram(X, X)
+    draws = [sketch.sample(d, 256, np.random.default_rng(seed), np.float64)(X) for seed in range(300)]
+    assert np.linalg.norm(np.mean([Phi @ Phi.T for Phi in draws], 0) - K) < 0.08 * np.linalg.norm(K)
+
+
 @pytest.mark.parametrize("name", ["exponential", "gaussian"])
 @pytest.mark.parametrize("sphere", [False, True])
 def test_series_of_enough_degrees_are_unbiased(name, sphere, wine):
