@@ -118,6 +118,11 @@ class Dataset:
     folds: Rows | None = None  # (n,), for each row which of its published splits it is a test row of
     source: tuple[Any, ...] | None = None  # the arguments that load it
 
+    @property
+    def identity(self) -> Any:
+        """What tells its rows from those of others: the digest of the files, else the arguments that make it."""
+        return self.digest or self.source
+
     def place(self, row: int) -> tuple[str, int]:
         """What to call the source of a row, and the number of the row in it."""
         for name, count in self.files:

@@ -76,7 +76,7 @@ class GPC(GaussianProcess):
             draw = baseline(kernel, X.shape[1], seed, X.dtype, "task.alpha")
             (chosen,) = cached(
                 "alpha",
-                (kernel, draw.D, seed, X, y, counts, self.signal, self.samples),
+                (split.train.part.dataset.identity, kernel, draw.D, seed, X, y, counts, self.signal, self.samples),
                 lambda: (self._best_alpha(draw, split.train, counts, seed, engine),),
             )
             alpha = float(chosen)

@@ -96,7 +96,7 @@ class GPR(GaussianProcess):
             draw, rows = baseline(kernel, X.shape[1], seed, X.dtype, "task.noise"), Centred(split.train, shift)
             (best,) = cached(
                 "noise",
-                (kernel, draw.D, seed, X, y, shift, variance, labels.n, signal),
+                (split.train.part.dataset.identity, kernel, draw.D, seed, X, y, shift, variance, labels.n, signal),
                 lambda: (least_loss(draw, rows, signal, variance * GRID, seed, engine),),
             )
             noise = float(best)
@@ -121,9 +121,10 @@ class GPR(GaussianProcess):
             unit, limits = replace(kernel, length_scale=1.0), (LIKELIHOOD_FEATURES, LIKELIHOOD_FEATURES)
             draw = baseline(unit, X.shape[1], seed, np.float64, "task.likelihood", limits)
             start, rows = Hyperparameters(*found.tolist()), Centred(train, shift)
+            sums = shift, labels.squares, labels.n
             (found,) = cached(
                 "likelihood",
-                (draw.sketch, draw.D, seed, start, known, X, y, shift, labels.squares, labels.n),
+                (train.part.dataset.identity, draw.sketch, draw.D, seed, start, known, X, y, *sums),
                 lambda: (np.array(maximize_streamed(draw, rows, start, known, engine)),),
             )
         return Hyperparameters(*found.tolist())

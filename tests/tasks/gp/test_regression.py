@@ -138,6 +138,21 @@ def test_the_cached_noise_depends_on_the_signal(split, monkeypatch, tmp_path):
     assert run("gpr", split, "rff", 16, signal=10.0)[1]["noise_variance"] == many
 
 
+def test_the_cached_noise_depends_on_rows_that_the_exact_process_has_not(monkeypatch, tmp_path):
+    """A file that was corrected: the same name, targets and reference rows, and other rows beside them."""
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    rng, found = np.random.default_rng(3), []
+    X = rng.standard_normal((300, 2))
+    y, corrected = np.sin(X[:, 0]), rng.standard_normal((300, 2))
+    reference = dataset(X, y).train.part.draw(2, rng_for(0, "gpr", "train"))
+    corrected[reference] = X[reference]
+    for digest, rows in (("before", X), ("after", corrected)):
+        made = Dataset("made", InMemory(rows), InMemory(y), None, digest=digest)
+        split = prepared_split(made, Preparation(()), 0, np.float64)
+        found.append(run("gpr", split, "rff", 16, reference_rows=2)[1]["noise_variance"])
+    assert found[1] > 10 * found[0]
+
+
 def test_the_chosen_noise_is_that_of_the_data():
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((900, 2))
