@@ -79,10 +79,10 @@ def write_series(directory: Path, rows: Iterable[Row]) -> None:
 
 
 def keep_series(directory: Path, trials: Collection[tuple[str, str]]) -> None:
-    """Drop the curves of other trials, which a killed run has left."""
-    points = read_series(directory)
+    """Drop the curves of other trials, which a killed run has left, and a line that it has cut."""
+    points, path = read_series(directory), directory / FILE
     kept = [point for point in points if trial_key(point) in trials]
-    if len(kept) < len(points):
+    if len(kept) < len(points) or (path.exists() and not path.read_bytes().endswith(b"\n")):
         write_series(directory, kept)
 
 

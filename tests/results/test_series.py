@@ -9,6 +9,7 @@ from rfbench.results.series import (
     Curve,
     add_series,
     joined_series,
+    keep_series,
     of_finished,
     read_series,
     write_series,
@@ -32,6 +33,18 @@ def test_a_curve_that_two_jobs_share_is_that_of_the_first(tmp_path):
 def test_curves_of_a_trial_without_rows_are_not_drawn():
     points = [row | {"name": "error", "x": "1.0", "y": "0.5"} for row in (TRIAL, TRIAL | {"seed": "1"})]
     assert of_finished(points, [TRIAL | {"metric": "error", "value": "0.5"}]) == points[:1]
+
+
+def test_a_line_that_a_kill_has_cut_is_not_continued(tmp_path):
+    curve = Curve("error", np.arange(2), np.arange(2))
+    write_series(tmp_path, curve.rows({"features": 8, "seed": 0}))
+    with (tmp_path / "series.csv").open("a") as file:
+        file.write("digits,1617")
+    keep_series(tmp_path, {("8", "0")})
+    add_series(tmp_path, curve.rows({"features": 8, "seed": 1}), {("8", "0")})
+    assert [(point["seed"], point["x"]) for point in read_series(tmp_path)] == [
+        ("0", "0.0"), ("0", "1.0"), ("1", "0.0"), ("1", "1.0"),
+    ]  # fmt: skip
 
 
 def test_the_cost_of_a_trial_does_not_grow_with_the_trials(tmp_path):
