@@ -63,9 +63,11 @@ def pair(task: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def names_of(files: Sequence[Path]) -> list[str]:
-    """Names without folders where these differ, else with the last folder."""
-    names = [file.name for file in files]
-    return names if len(set(names)) == len(files) else ["/".join(file.parts[-2:]) for file in files]
+    """Names without folders where these differ, else with as many of the last folders as they need to."""
+    depth = 1
+    while len(set(names := ["/".join(file.parts[-depth:]) for file in files])) < len(set(files)):
+        depth += 1
+    return names
 
 
 def stacked(name: str, parts: Iterable[tuple[str, Rows]], digest: str = "") -> Dataset:

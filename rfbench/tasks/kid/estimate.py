@@ -70,7 +70,10 @@ def sets_of(split: Split) -> dict[str, Prepared]:
     if len(dataset.files) <= 2:
         return {"": split.test}
     ends = np.cumsum([count for _, count in dataset.files])
-    names = (file.removesuffix(Path(file).suffix) for file, _ in dataset.files[1:])
+    files = [file for file, _ in dataset.files[1:]]
+    names = [file.removesuffix(Path(file).suffix) for file in files]
+    if len(set(names)) < len(files):  # fake.npy and fake.npz
+        names = files
     parts = (Part(dataset, np.arange(a, b), False) for a, b in pairwise(ends))
     return {name: replace(split.test, part=part) for name, part in zip(names, parts, strict=True)}
 

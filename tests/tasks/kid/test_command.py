@@ -13,6 +13,7 @@ from rfbench.cli import main
 from rfbench.datasets.pair import load_pair
 from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.results.rows import read_rows
+from rfbench.tasks.kid.estimate import sets_of
 
 
 @pytest.mark.parametrize("sketch", ["rademacher", "ctr_rademacher", "optimized_maclaurin"])
@@ -148,6 +149,26 @@ MISTAKES = {
     "task.resample=3": "did you mean 'task.resamples'",
     "kernel.gamma=1/n": "no kernel.gamma '1/n'; did you mean '1/d'?",
 }
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (("real.npy", "fake.npy", "fake2.npy"), ["fake", "fake2"]),
+        (("real.npy", "a/fake.npy", "b/fake.npy"), ["a/fake", "b/fake"]),
+        (("real.npy", "a/1/fake.npy", "b/1/fake.npy"), ["a/1/fake", "b/1/fake"]),
+        (("real.npy", "fake.npy", "fake.npz"), ["fake.npy", "fake.npz"]),
+        (("real.npy", "real.npy", "fake.npy"), ["real", "fake"]),
+    ],
+)
+def test_no_set_is_lost_for_its_name(tmp_path, files, names):
+    for number, file in enumerate(files):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        rows = np.full((4 + number, 2), float(number))
+        np.savez(tmp_path / file, rows) if file.endswith("npz") else np.save(tmp_path / file, rows)
+    x, *y = (str(tmp_path / file) for file in files)
+    found = sets_of(prepared_split(load_pair({"name": "sets", "x": x, "y": y}), Preparation(()), 0, np.float64))
+    assert [(name, len(part)) for name, part in found.items()] == list(zip(names, (5, 6), strict=True))
 
 
 @pytest.mark.parametrize("words", MISTAKES)
