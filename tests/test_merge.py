@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.results import config_of, write_run
 
 from rfbench.results.journal import read_whole
 from rfbench.results.readings import KEY, read_samples
@@ -100,6 +101,22 @@ def test_conflicts_are_refused_before_anything_is_written(rfbench, machines, tmp
     assert rfbench("merge", "two", "one", "--first").returncode == 0
     (merged,) = tmp_path.glob("outputs/wine-*/*/results.csv")
     assert numbers(merged) == numbers(path)
+
+
+def test_trials_of_other_data_are_never_joined(rfbench, tmp_path):
+    """With --first, too: a job has one dataset."""
+    for name, seed in (("one", "0"), ("two", "1")):
+        job = tmp_path / name / "digits-rff" / "0123456789ab"
+        row = {"features": 8, "seed": seed, "metric": "rel_frobenius", "value": "0.5"}
+        write_run(job, config_of(), [row])
+        file = job / "run.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"data": name}))
+    assert "different data" in rfbench("merge", "one", "two").stderr
+    done = rfbench("merge", "two", "one", "--first")
+    assert done.returncode == 0, done.stderr
+    assert "left out one/digits-rff/0123456789ab: " in done.stdout
+    (merged,) = tmp_path.glob("outputs/*/*/results.csv")
+    assert [row["seed"] for row in read_rows(merged)] == ["1"]
 
 
 @pytest.mark.slow

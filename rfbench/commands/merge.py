@@ -11,7 +11,7 @@ from rfbench.config.files import choices
 from rfbench.engines.ledger import read_sums
 from rfbench.launch import Done, write_tables
 from rfbench.progress import bar, say
-from rfbench.results.parts import Part, join, refuse_conflicts
+from rfbench.results.parts import Part, join, mismatch, refuse_conflicts
 from rfbench.results.places import JOBS, home_of, job_directories
 from rfbench.results.rows import only_writer
 from rfbench.storage import ensure_dir, replace_file
@@ -25,7 +25,8 @@ def main(words: list[str]) -> int:
 
     Results that the output directory already has are joined too, before the others.  If two directories have numbers of
     one trial that differ by more than rounding, nothing is written; times may differ.  The other directories stay as
-    they are.  Sums that shard=i/n has written are put together; the same command without shard adds them up.
+    they are.  --first joins them all the same, but no trials of other data than those of the directory named first.
+    Sums that shard=i/n has written are put together; the same command without shard adds them up.
     """
     args = _parse(words)
     jobs = {
@@ -33,9 +34,9 @@ def main(words: list[str]) -> int:
         for place, parts in found_jobs([args.output, *args.directories]).items()
         if any(part.directory != args.output / place for part in parts)
     }
-    if not args.first:
-        for parts in jobs.values():
-            refuse_conflicts(parts, WAY_OUT)
+    for parts in jobs.values() if not args.first else ():
+        refuse_conflicts(parts, WAY_OUT)
+    jobs = {job: list(like_the_first(parts)) for job, parts in jobs.items()}
     with bar(len(jobs), "merging", "job") as shown:
         for job, parts in jobs.items():
             join(parts, job)
@@ -103,6 +104,17 @@ def place_of(job: Path) -> Path:
     names = [Path(home.parent.name, home.name), Path(home.name)]
     name = next((name for name in names if name.as_posix() in choices("experiment")), names[-1])
     return name / JOBS / job.name
+
+
+def like_the_first(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts whose trials may be beside those of the first."""
+    first, *others = parts
+    yield first
+    for part in others:
+        if reason := mismatch(first, part):
+            say(f"left out {os.path.relpath(part.directory)}: {reason}")
+        else:
+            yield part
 
 
 def write_table(home: Path) -> str:

@@ -51,12 +51,8 @@ class Part:
 def conflicts(parts: Sequence[Part]) -> Iterator[str]:
     """Every reason why two directories cannot be joined: other data, or other numbers of one trial."""
     for a, b in combinations(parts, 2):
-        if a.manifest and b.manifest and a.manifest.get("data") != b.manifest.get("data"):
-            yield f"{a.directory} and {b.directory} were computed from different data"
-            continue
-        ours, theirs = (versions_of(part.manifest.get("plugins", {})) for part in (a, b))
-        if ours != theirs:
-            yield f"{a.directory} was computed with {ours or 'no plugin'}, {b.directory} with {theirs or 'none'}"
+        if reason := mismatch(a, b):
+            yield reason
             continue
         for trial in a.trials.keys() & b.trials.keys():
             numbers = {number_key(row): row["value"] for row in b.trials[trial] if row["status"] == "ok"}
@@ -65,6 +61,16 @@ def conflicts(parts: Sequence[Part]) -> Iterator[str]:
                 if row["status"] == "ok" and row["unit"] not in MEASURED and not _same(row["value"], other):
                     where = f"{row['metric']} of {row['features']} features, seed {row['seed']}"
                     yield f"{where} is {row['value']} in {a.directory} and {other} in {b.directory}"
+
+
+def mismatch(a: Part, b: Part) -> str:
+    """Why the trials of two directories cannot be in one, whatever their numbers; or nothing."""
+    if a.manifest and b.manifest and a.manifest.get("data") != b.manifest.get("data"):
+        return f"{a.directory} and {b.directory} were computed from different data"
+    ours, theirs = (versions_of(part.manifest.get("plugins", {})) for part in (a, b))
+    if ours != theirs:
+        return f"{a.directory} was computed with {ours or 'no plugin'}, {b.directory} with {theirs or 'none'}"
+    return ""
 
 
 def _same(one: str, other: str) -> bool:
