@@ -1,6 +1,6 @@
 """A dataset: rows that are read block by block, never all at once, and that can be pickled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -131,8 +131,14 @@ class Dataset:
             row -= count
         return f"dataset '{self.name}'", row
 
+    def rescaled(self, shift: float, scale: float) -> "Dataset":
+        """The dataset with its targets minus a shift, over a scale."""
+        return replace(self, y=Rescaled(self.y, shift, scale))
+
     def __reduce__(self) -> Any:
-        """Another process loads it by itself, from its own memory map, cache or download."""
+        """Another process loads it by itself, from its own memory map, cache or download, and rescales as here."""
+        if isinstance(self.y, Rescaled):
+            return Dataset.rescaled, (replace(self, y=self.y.rows), self.y.shift, self.y.scale)
         if self.source is None:
             return super().__reduce__()
         from rfbench.datasets import loaded_again

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, padded
 from rfbench.checks import InputError, did_you_mean
-from rfbench.datasets.base import Dataset, Rescaled
+from rfbench.datasets.base import Dataset
 from rfbench.datasets.moments import Moments
 from rfbench.datasets.splits import DEFAULT_SPLIT, Part, Splitting, split
 
@@ -201,4 +201,4 @@ def standardized_target(dataset: Dataset, rows: Part) -> Dataset:
     for y in rows.labels():
         moments.add(y)
     scale = float(_nonzero(np.sqrt(moments.squares / moments.n)))
-    return replace(dataset, y=Rescaled(dataset.y, float(moments.mean), scale))
+    return dataset.rescaled(float(moments.mean), scale)

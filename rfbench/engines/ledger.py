@@ -23,7 +23,7 @@ import numpy as np
 
 from rfbench import __version__
 from rfbench.checks import InputError
-from rfbench.datasets.base import Dataset
+from rfbench.datasets.base import Dataset, Rescaled
 from rfbench.engines.base import Rows, S, State
 from rfbench.storage import atomic_file, digest
 
@@ -67,7 +67,7 @@ class ByContent(pickle.Pickler):
     """Pickles for a digest."""
 
     def persistent_id(self, value: Any) -> Any:
-        if not isinstance(value, Dataset):
+        if not isinstance(value, Dataset) or isinstance(value.y, Rescaled):  # of which both numbers count, too
             return None
         return "dataset", value.name, value.digest or (value.X, value.y, value.classes, value.n_train)
 

@@ -1,6 +1,7 @@
 """Sums on disk: a pass goes on where it stopped, from whole files of the same pass only."""
 
 import json
+import pickle
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,8 @@ import pytest
 from support.passes import TASKS, passes
 
 from rfbench.checks import InputError
+from rfbench.datasets import load
+from rfbench.datasets.prepare import Preparation, prepared_split
 from rfbench.engines import Local, Rows, ShardWritten
 from rfbench.engines.ledger import Ledger, Pass, read_sums
 
@@ -94,6 +97,17 @@ def test_a_damaged_file_counts_as_absent_and_another_pass_has_other_sums(tmp_pat
     keys.add(Pass.of(start, replace(rows, shift=rows.shift + 1), 40, 80).key)
     assert len(keys) == 4
     assert Pass.of(*passes()["ridge"], 40, 80).key in keys, "the same description, made again"
+
+
+def test_another_process_has_the_rescaled_target():
+    """A dataset goes to other processes as the arguments that load it: what a run makes of its targets goes, too."""
+    data, keys = load({"name": "diabetes"}, data_dir=None, download=False), set()
+    for target in ("as_published", "standardize"):
+        train = prepared_split(data, Preparation((), target=target), 0, np.float64).train
+        again = pickle.loads(pickle.dumps(train))
+        np.testing.assert_array_equal(np.concatenate([*again.part.labels()]), np.concatenate([*train.part.labels()]))
+        keys.add(Pass.of(dict, train, 40, 80).key)
+    assert len(keys) == 2
 
 
 def test_shards_add_up_to_one_pass(tmp_path, described):
