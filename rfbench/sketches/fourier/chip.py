@@ -50,6 +50,10 @@ class OnChip(Directions):
         assert self.base is not None
         return replace(self, base=self.base.adapt(X))
 
+    def on_sphere(self) -> Directions:
+        assert self.base is not None
+        return replace(self, base=self.base.on_sphere())
+
     def dimension(self, d: int) -> int:
         assert self.base is not None
         return self.base.dimension(d)

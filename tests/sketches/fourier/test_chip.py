@@ -23,10 +23,21 @@ def digital(name, kernel):
     return make_sketch(name, kernel).sample(6, 64, np.random.default_rng(1), np.float64)
 
 
+PERFECT = {"weight_noise": 0.0, "input_bits": 16, "output_bits": 16, "clip": 12.0}
+
+
 @pytest.mark.parametrize("name", ["rff", "orf", "sorf"])
 def test_a_perfect_chip_has_the_digital_features(name):
-    perfect = features(name, GAUSSIAN, weight_noise=0.0, input_bits=16, output_bits=16, clip=12.0)
-    np.testing.assert_allclose(perfect(X), digital(name, GAUSSIAN)(X), atol=2e-3)
+    np.testing.assert_allclose(features(name, GAUSSIAN, **PERFECT)(X), digital(name, GAUSSIAN)(X), atol=2e-3)
+
+
+def test_frequencies_on_a_sphere_stay_there():
+    sketch = make_sketch("rff", make_kernel("bessel", length_scale=3.0), directions="sobol")
+    found, wanted = (
+        one.sample(6, 64, np.random.default_rng(1), np.float64)(X)
+        for one in (on_device(sketch, SharedDevice(make_opu("analog", **PERFECT))), sketch)
+    )
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
 
 
 @pytest.mark.parametrize(("name", "kernel"), [("rff", GAUSSIAN), ("arc_cosine", STEPS)])
