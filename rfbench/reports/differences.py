@@ -3,6 +3,7 @@
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from rfbench.reports.formats import plain
 from rfbench.reports.tables import number
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ def verdicts(summary: "pd.DataFrame") -> list[str]:
         return []
     setting = ["kernel", "degree", "task", "sketch", "features"]
     pairs = found.pivot_table("mean", ["dataset", *setting], "metric", sort=False, dropna=False).dropna().reset_index()
-    several = len(pairs[setting].drop_duplicates()) > 1
-    lines, groups = [], pairs.groupby(["kernel", "task", "sketch", "features"], sort=False)
-    for names, group in groups:
+    lines, groups = [], pairs.groupby(setting, sort=False, dropna=False)
+    for (_, degree, _, sketch, features), group in groups:
         quantile = NormalDist().inv_cdf(1 - (1 - LEVEL) / 2 / group["dataset"].nunique())
-        where = f" ({names[-2]}, {names[-1]:.0f} features)" if several else ""
+        power = f"degree {plain(degree)}, " if pairs["degree"].nunique() > 1 else ""
+        where = f" ({power}{sketch}, {features:.0f} features)" if len(groups) > 1 else ""
         lines += [f"{_verdict(pair, quantile)}{where}" for pair in group.itertuples()]
     many = "for all differences together" if pairs["dataset"].nunique() > 1 else ""
     return [*lines, f"± {LEVEL:.0%} interval {many}".rstrip()]
