@@ -323,6 +323,7 @@ def test_search_over_sketches(digits):
     ("transformer", "message"),
     [
         (PolynomialSketch("ctr_tensorshrt"), "did you mean 'ctr_tensorsrht'"),
+        (FourierSketch("arc_cosine"), "estimates the arc_cosine kernel.*; use ArcCosineSketch"),
         (PolynomialSketch("rff"), "estimates the gaussian kernel, not the polynomial kernel.*; use FourierSketch"),
         (FourierSketch("srf"), "use SphericalSketch"),
         (PolynomialSketch(n_components=7), "n_components=6 or 8"),

@@ -43,6 +43,7 @@ HOMES = {  # the transformer of a kernel
     "polynomial_sphere": "SphericalSketch",
     "optical": "OpticalSketch",
     "exponential": "PositiveSketch",
+    "arc_cosine": "ArcCosineSketch",
 }
 
 
