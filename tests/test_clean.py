@@ -10,6 +10,7 @@ from support.results import config_of, made_up, write_experiment, write_run
 
 from rfbench.results.rows import only_writer, read_rows
 
+PART = "partial/0123/part-000000.npz"
 FAILED = {"features": "", "seed": "", "metric": "", "value": "", "status": "failed", "message": "out of memory"}
 
 
@@ -119,6 +120,17 @@ def test_what_other_programs_have_written_stays(rfbench, outputs):
     assert rfbench("clean", "--older", "0h", "--orphans").returncode == 0
     assert {path.relative_to(outputs).as_posix() for path in outputs.rglob("*") if path.is_file()} == {*theirs}
     assert (outputs / "empty").is_dir()
+
+
+@pytest.mark.parametrize(("shard", "stays"), [("1/4", True), ("null", False)])
+def test_sums_that_wait_for_a_merge_stay(rfbench, tmp_path, shard, stays):
+    """shard=i/n leaves sums and no row; of an interrupted run they only save time."""
+    job = tmp_path / "outputs" / "digits-rff-ridge" / "abc"
+    for name, content in ((".hydra/config.yaml", f"shard: {shard}\nsketch:\n  name: rff\n"), (PART, "sums")):
+        (job / name).parent.mkdir(parents=True)
+        (job / name).write_text(content)
+    assert rfbench("clean", "--orphans").returncode == 0
+    assert (job / PART).exists() == stays
 
 
 @pytest.mark.parametrize(

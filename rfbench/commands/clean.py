@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from rfbench.checks import InputError, Parser
-from rfbench.commands.merge import write_table
+from rfbench.commands.merge import SHARES, write_table
 from rfbench.memory import as_text
 from rfbench.progress import say
 from rfbench.results.places import JOBS, finished_at, home_of, homes, is_ours, job_directories, size_of
@@ -32,7 +32,8 @@ def main(words: list[str]) -> int:
 
     --older 30d removes runs, sweeps and experiments that finished more than 30 days ago (also 12h, 4w).  --failed
     removes jobs without a finished trial; you need not remove them to compute them again, their command does that.
-    --orphans removes directories without a row, which interrupted runs leave, and temporary files of killed processes.
+    --orphans removes directories without a row, which interrupted runs leave, and temporary files of killed processes;
+    sums of shard=i/n stay.
     Files that rfbench has not written stay, and so does a directory that a run is writing now.
     """
     args = _parse(words)
@@ -97,8 +98,15 @@ def selected(args: argparse.Namespace) -> Iterator[tuple[Path, str]]:
             elif args.orphans and not rows:
                 yield job, "no row"
     for place in sorted(path.parent for path in args.directory.rglob(".hydra")) if args.orphans else ():
-        if is_ours(place) and not job_directories(place):
+        if is_ours(place) and not (job_directories(place) or is_share(place)):
             yield place, "no row"
+
+
+def is_share(job: Path) -> bool:
+    """Whether it has sums of a share of the rows, which wait for a merge; shard=i/n writes no row."""
+    config = job / ".hydra" / "config.yaml"
+    asked = re.search(r"^shard: (?!null$)", config.read_text(), re.MULTILINE) if config.is_file() else None
+    return bool(asked) and any(job.glob(SHARES))
 
 
 def remove(directory: Path) -> str:
