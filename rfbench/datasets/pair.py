@@ -109,6 +109,8 @@ def feature_file(key: str, source: Path) -> Path:
     array = read_npy(file)
     if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
         raise InputError(f"{wanted}; {source.name} has {array.dtype} of shape {array.shape}")
+    if len(array) < 2:
+        raise InputError(f"task=kid needs at least 2 rows of each set; {source.name} has one")
     return file
 
 

@@ -181,8 +181,9 @@ def _title(part: "pd.DataFrame", counts: "pd.Series[Any]") -> str:
         for key in ("dataset", "kernel", "task")
     )
     if part["dataset"].nunique() > len(kinds := set(part["dataset"].map(comparison))) == 1:
-        reference, _, kind = kinds.pop().rpartition(" ")
-        dataset = f"{reference} {part['dataset'].nunique()} {kind}"
+        reference, _, kind = kinds.pop().rpartition(" against ")
+        of = {"sets": "{} against {} sets", "differences": "{}, {} differences of distances"}[kind]
+        dataset = of.format(reference, part["dataset"].nunique())
     kernel = f"{kernel} kernel" if one_kernel else kernel
     seeds = f", seeds: {_span(counts)}" if len(counts) else ""
     return f"{dataset}{size}, {kernel}{power}, {task}{seeds}"

@@ -35,7 +35,7 @@ def read_npy(path: Path) -> Array:
     """An .npy file, memory-mapped unless it is compressed."""
     try:
         if path.suffix not in OPENERS:
-            array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+            array: Array = np.lib.format.open_memmap(path, mode="r")
             return array
         with opened(path) as handle:
             return np.lib.format.read_array(io.BytesIO(handle.read()), allow_pickle=False)

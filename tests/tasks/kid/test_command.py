@@ -103,6 +103,7 @@ def test_several_files_are_compared_with_one(rfbench, tmp_path):
     done = rfbench(*words, f"task.y=[{','.join(f'{name}.npz' for name in names)}]")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("real against 3 sets (400 training rows")
+    assert "\nreal, 3 differences of distances (400 training rows" in done.stdout
     for line in (
         r"near is closer to real than far by [\d.]+ ± [\d.]+, beyond chance",
         r"near is closer to real than also_far by [\d.]+ ± [\d.]+, beyond chance",
@@ -133,8 +134,9 @@ MISTAKES = {
     "task.x=real.npy task.y=two.npz": "rfbench: error: two.npz has a, b; save one array, or call one of them features",
     "task.x=real.npy task.y=broken.npz": "is not a numeric NPZ file",
     "task.x=real.npy task.y=flat.npy": "flat.npy has float64 of shape (30,)",
+    "task.x=real.npy task.y=text.npy": "text.npy is not a numeric NPY file (the magic string is not correct",
     "task.x=words.csv task.y=real.npy": "task.x must be an .npy or .npz file with one feature vector",
-    "task.x=real.npy task.y=one.npy": "at least 2 rows of each set; there are 30 and 1",
+    "task.x=real.npy task.y=one.npy": "at least 2 rows of each set; one.npy has one",
     "task.x=real.npy task.y=real.npy task.subset_rows=1000": (
         "cannot be drawn from sets of 30 and 30 rows; use at most 30, or task.subsets=0"
     ),
@@ -181,6 +183,7 @@ def test_a_mistake_is_one_line(words, tmp_path, monkeypatch, capfd):
     np.save(tmp_path / "bad.npy", bad)
     np.savez(tmp_path / "two.npz", a=bad, b=bad)
     (tmp_path / "broken.npz").write_text("no archive")
+    (tmp_path / "text.npy").write_text("words in place of numbers")
     (tmp_path / "words.csv").write_text("a,b\n")
     monkeypatch.chdir(tmp_path)
     code = main(["task=kid", *words.split()])
