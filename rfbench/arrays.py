@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfbench.checks import InputError
+
 Array = NDArray[Any]
 
 
@@ -34,6 +36,8 @@ def diagonal(A: Array) -> Array:
 
 def inner(X: Array, Y: Array) -> Array:
     """⟨x, y⟩ of all pairs, in float64."""
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
+        raise InputError(f"both arrays of rows must have shape (n, d) with one d; {X.shape} and {Y.shape} were given")
     return X.astype(np.float64, copy=False) @ Y.astype(np.float64, copy=False).T
 
 
@@ -44,5 +48,6 @@ def squared_norms(X: Array) -> Array:
 
 def squared_distances(X: Array, Y: Array) -> Array:
     """‖x − y‖² of all pairs, never negative."""
-    D2 = squared_norms(X)[:, None] + squared_norms(Y) - 2 * inner(X, Y)
+    products = inner(X, Y)
+    D2 = squared_norms(X)[:, None] + squared_norms(Y) - 2 * products
     return np.maximum(D2, 0, out=D2)

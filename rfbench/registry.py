@@ -107,7 +107,8 @@ def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> An
     known = inspect.signature(make, eval_str=True).parameters
     for key, value in options.items():
         if key not in known:
-            raise InputError(f"no '{kind}.{key}'; {did_you_mean(key, known)}")
+            names = [name for name in known if name != "kernel"]
+            raise InputError(f"no '{kind}.{key}'; {did_you_mean(key, names) if names else 'it has no options'}")
         wanted = known[key].annotation
         if wanted is not inspect.Parameter.empty and not _is(value, wanted):
             raise InputError(f"{kind}.{key} must be {_words(wanted)}; {value!r} was given")

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from rfbench.checks import InputError
+import numpy as np
+
+from rfbench.checks import InputError, require
 from rfbench.kernels.arc_cosine import ArcCosine
 from rfbench.kernels.b_spline import BSpline
 from rfbench.kernels.base import DotProductKernel, Kernel
@@ -38,6 +40,8 @@ def kernel_recipe(name: str, degree: int | None, **options: Any) -> KernelRecipe
 
 def make_kernel(name: str, degree: int | None = None, **options: Any) -> Kernel:
     """The kernel of that name, whose options are numbers; only polynomial kernels have a degree."""
+    wanted = "a whole number (options such as length_scale are given by name)"
+    require(degree is None or isinstance(degree, (int, np.integer)), "degree", wanted, degree)
     recipe = kernel_recipe(name, degree, **options)
     for key, value in options.items():
         if isinstance(value, str):

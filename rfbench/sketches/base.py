@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.blocks import scratch, spans
-from rfbench.checks import InputError
+from rfbench.checks import InputError, require
 from rfbench.kernels.base import Kernel
 from rfbench.seeds import rng_for
 from rfbench.sketches.couplings import Coupling
@@ -64,9 +64,13 @@ class FeatureMap(ABC):
 
     def __call__(self, X: Array, out: Array | None = None) -> Array:
         """(n, d) → Φ, (n, D)."""
-        if X.ndim != 2 or X.shape[1] != self.d:
-            raise InputError(f"rows for this feature map must have shape (n, {self.d}); {X.shape} was given")
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.d or X.dtype.kind not in "biuf":
+            what = f"{X.dtype} {X.shape}" if X.dtype.kind not in "biuf" else X.shape
+            raise InputError(f"rows for this feature map must be numbers of shape (n, {self.d}); {what} was given")
         out = self.empty(len(X)) if out is None else out
+        if out.shape != (len(X), self.D):
+            raise InputError(f"out must have shape {(len(X), self.D)}; {out.shape} was given")
         for span in spans(len(X), self.chunk):
             self.write(X[span], out[span])
         return out
@@ -144,6 +148,7 @@ class Sketch(ABC):
         if X.ndim != 2 or X.dtype.kind not in "biuf":
             raise InputError(f"training rows must be numbers of shape (n, d); {X.dtype} {X.shape} was given")
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        require(isinstance(D, (int, np.integer)) and D >= 1, "the number of features", "a whole number above 0", D)
         D = self.count(X.shape[1], D)
         if objection := self.objection(D):
             raise InputError(objection)
