@@ -3,6 +3,7 @@
 A first pass surveys all cells, so that every problem of a file is in one message with the options that solve it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -170,6 +171,11 @@ class Facts:
     def is_text(self) -> bool:
         return 2 * self.words > self.rows - self.empty
 
+    @property
+    def has_commas(self) -> bool:
+        """Whether the first word is a number like 1,5."""
+        return self.words > 0 and bool(re.fullmatch(r"[+-]?\d+,\d+", self.first[1]))
+
 
 @dataclass(frozen=True)
 class Wishes:
@@ -245,7 +251,10 @@ def _problems(
         elif list(names).index(names[j]) < j:
             yield f"two columns are named '{names[j]}': rename one, or --drop {j}"
     rows = facts[y].rows
-    plain = {j: found for j, found in features.items() if j not in onehot}
+    if commas := [names[j] for j, found in facts.items() if found.has_commas and j not in onehot]:
+        cell = facts[list(names).index(commas[0])].first[1]
+        yield f"{_and(commas)} {'has' if len(commas) == 1 else 'have'} decimal commas ({cell}): write points"
+    plain = {j: found for j, found in features.items() if j not in onehot and not found.has_commas}
     if text := {names[j]: len(found.values) for j, found in plain.items() if found.is_text}:
         few = [name for name, count in text.items() if count <= min(MAX_VALUES, rows // 2)]
         way = f", or --onehot {' '.join(few)} ({_and([str(text[name]) for name in few], '')} values)" if few else ""
@@ -270,7 +279,7 @@ def _problems(
 def _target_problems(names: Sequence[str], found: Facts, y: int, task: str | None, wishes: Wishes) -> Iterator[str]:
     if found.empty and wishes.missing == "error":
         yield f"the target '{names[y]}' has empty cells ({found.empty} of {found.rows} rows): --missing drop"
-    if 0 < found.words < found.rows - found.empty and task != "classification":
+    if 0 < found.words < found.rows - found.empty and not found.has_commas and task != "classification":
         line, cell = found.first
         yield (
             f"the target '{names[y]}' is a number in some rows and a word in others (line {line}: {cell!r}); "

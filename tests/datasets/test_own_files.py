@@ -195,6 +195,19 @@ def patients(tmp_path):
     return path
 
 
+def test_tabs_separate_words_with_spaces_and_empty_cells(tmp_path):
+    (tmp_path / "own.tsv").write_text("age\tbody mass\toutcome\n50\t22.5\t1.5\n60\t\t2.5\n40\t25\t2.25\n")
+    add(tmp_path / "own.tsv", "--name", "mine", "--missing", "median")
+    np.testing.assert_array_equal(loaded("mine").X.read(0, 3), [[50, 22.5], [60, 23.75], [40, 25]])
+
+
+def test_decimal_commas_are_named(tmp_path):
+    """A target of them would be words, and so classes."""
+    (tmp_path / "own.csv").write_text("a;b;y\n1,5;x;3\n4;z;6,25\n")
+    with pytest.raises(InputError, match=r"'a' and 'y' have decimal commas \(1,5\): write points; 'b' is text"):
+        add(tmp_path / "own.csv", "--name", "mine")
+
+
 def test_all_problems_are_in_one_message_with_their_solutions(patients):
     with pytest.raises(InputError) as refused:
         add(patients, "--name", "mine")

@@ -74,7 +74,13 @@ def sniff(path: Path, skip: int = 0, missing: str | None = None) -> Layout:
 
 def _separator(line: str) -> str:
     best = max(",;\t", key=line.count)
-    return best if best in line and not (best == "\t" and " " in line) else WHITE_SPACE
+    return best if best in line and not (best == "\t" and _is_padded(line)) else WHITE_SPACE
+
+
+def _is_padded(line: str) -> bool:
+    """Whether spaces stand between numbers, or before or after tabs, so that tabs are white space too."""
+    cells = [cell.split() for cell in line.strip("\r\n").split("\t")]
+    return " " in line and any(not cell or (len(cell) > 1 and all(map(is_number, cell))) for cell in cells)
 
 
 def _refuse_mixture(path: Path, number: int, first: list[str], second: list[str]) -> None:
