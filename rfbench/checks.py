@@ -50,6 +50,6 @@ def in_short(error: BaseException | str) -> str:
 def did_you_mean(word: str, choices: Iterable[str], always_all: bool = False) -> str:
     """The end of an error message: the nearest choice, or all of them, or both."""
     choices = sorted(choices)
-    close = get_close_matches(word, choices, n=1, cutoff=0.5)
+    close = get_close_matches(word, choices, n=1, cutoff=0.6)
     nearest, every = [f"did you mean '{one}'?" for one in close], f"choose from {', '.join(choices)}"
     return " ".join([*nearest, every] if always_all else nearest or [every])

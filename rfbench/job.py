@@ -93,8 +93,10 @@ def build_job(plain: dict[str, Any]) -> Job:
     require(plain["degree"] >= 1, "degree", "at least 1", plain["degree"])
     require(plain["degree"] <= MAX_DEGREE, "degree", f"at most {MAX_DEGREE}", plain["degree"])
     require(plain["spread"] in SPREADS, "spread", " or ".join(SPREADS), plain["spread"])
+    wanted = "a list of pairs such as [error:features]"
+    require(plain["plot"] is None or isinstance(plain["plot"], list), "plot", wanted, plain["plot"])
     for pair in plain["plot"] or []:
-        require(bool(re.fullmatch(r"\w+(\|\w+)*:\w+", pair)), "plot", "a list of pairs such as error:features", pair)
+        require(bool(re.fullmatch(r"\w+(\|\w+)*:\w+", str(pair))), "plot", wanted, pair)
         y, _, x = pair.partition(":")
         words = [*y.split("|"), *([x] if x not in COLUMNS else [])]
         if unknown := [word for word in words if not is_metric(word)] if plain["task"]["name"] in TASKS else []:

@@ -23,6 +23,7 @@ from support import ROOT
         ("rfbench clean --o", {"--older", "--orphans"}),
         ("rfbench data sh", {"show"}),
         ("rfbench data add --on", {"--onehot"}),
+        ("rfbench data show win", {"wine"}),
         ("rfbench list me", {"meters"}),
         ("rfbench check ker", {"kernel="}),
         ("rfbench compare wacker/tableD_1", {"wacker/tableD_1"}),

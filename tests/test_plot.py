@@ -74,6 +74,8 @@ def test_an_unknown_metric_is_refused_before_the_run(rfbench, tmp_path):
     done = rfbench(*WORDS, "plot=[eror:features]")
     one_line(done, "no metric 'eror' for plot=[eror:features]; did you mean 'error'? choose from accuracy, ", "watts")
     one_line(rfbench(*WORDS, "plot=[error:bites]"), "did you mean 'bytes'?")
+    for one in ("error:features", "[error]", "3"):
+        one_line(rfbench(*WORDS, f"plot={one}"), "plot must be a list of pairs such as [error:features]; ")
     assert not list(tmp_path.glob("outputs/*/*"))
 
 

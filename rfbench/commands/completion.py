@@ -8,7 +8,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 from rfbench.checks import InputError
 from rfbench.config.files import choices, root_keys
@@ -18,6 +18,7 @@ from rfbench.registry import GROUPS
 SHELLS = ("bash", "fish", "zsh")
 RUN_FLAGS = ("-m", "--multirun", "--cfg", "--help", "--version", "--hydra-help")
 CHECKED = ("sketch", "kernel", "opu", "meter")
+WITH_NAMES = ("get", "show", "check", "remove")  # verbs of `rfbench data` that take names of datasets
 
 
 def main(words: list[str]) -> int:
@@ -33,7 +34,8 @@ def main(words: list[str]) -> int:
     line = os.environ.get("COMP_LINE", "")
     given = line.split()[1:]
     word = given.pop() if given and not line[-1:].isspace() else ""
-    found = sorted(one for one in candidates(given, word) if one.startswith(word))
+    with redirect_stderr(io.StringIO()):  # a warning would stand in the line that is typed
+        found = sorted(one for one in candidates(given, word) if one.startswith(word))
     print(("\n" if shell == "fish" else " ").join(found))
     return 0
 
@@ -54,7 +56,8 @@ def candidates(given: list[str], word: str) -> Iterable[str]:
     own: dict[str, Callable[[], Iterable[str]]]
     own = {"advise": lambda: overrides(given, word), "compare": lambda: choices("experiment")}
     inner = given[1:2] if verb == "data" else []
-    return [*own.get(verb, list)(), *options_of([verb, *inner])]
+    named = choices("dataset") if inner and inner[0] in WITH_NAMES else ()
+    return [*own.get(verb, list)(), *named, *options_of([verb, *inner])]
 
 
 def overrides(given: list[str], word: str, groups: Iterable[str] = ()) -> list[str]:

@@ -36,7 +36,7 @@ class Root:
     shard: str | None = None
     costs: bool | None = None
     force: bool = False
-    plot: list[str] | None = None
+    plot: Any = None
     spread: str = "std"
     size: str = "normal"
     sizes: dict[str, Any] = field(default_factory=dict)

@@ -59,10 +59,16 @@ def of_files(directory: Path) -> list[Cell]:
     return cells
 
 
+def spelled_out(source: str) -> str:
+    """Table D.1 (Wacker 2022) for T Table D.1."""
+    letter, _, place = source.partition(" ")
+    return f"{place} ({WORKS[letter][1]})" if letter in WORKS else source
+
+
 def _of_source(lines: list[Line], source: str) -> list[Line]:
     found = [line for line in lines if re.split(r"[(,]", line["source"])[0] == source]
     if not found:
-        raise InputError(f"{source} has no published numbers to compare with")
+        raise InputError(f"{spelled_out(source)} has no published numbers to compare with")
     return found
 
 
@@ -134,8 +140,7 @@ def _tables(lines: list[Line]) -> Iterator[str]:
         rest = Counter(line["reason"] for line in part if line["verdict"] == NOT_COMPUTED)
         grid = [_grid(compared)] if compared else []
         why = [f"not computed: {count} ({reason})" for reason, count in rest.most_common()]
-        work = f" ({WORKS[source[0]][1]})" if source[0] in WORKS else ""
-        yield "\n".join([f"{source}{work}: {counted(part)}".removesuffix(": "), *grid, *why])
+        yield "\n".join([f"{spelled_out(source)}: {counted(part)}".removesuffix(": "), *grid, *why])
     if len(sources) > 1 and len(run) < len(sources):
         yield f"{len(sources) - len(run)} tables and figures were not run"
 
