@@ -92,7 +92,9 @@ TOUR = [  # (command, exit code, part of what it prints); the pages explain each
     ("predict outputs/patients-rff-gpr new_patients.csv --output here.csv", 0, "here.csv: 3 predictions"),
     # generative models
     ("task=kid task.x=real.npy task.y=fake.npy sketch=ctr_tensorsrht seeds=1", 0, "kid"),
-    # tables
+    ("task=kid task.x=real.npy task.y=[fake.npy,fake2.npy] features=2d seeds=1", 0, "fake and fake2: "),
+    # figures and tables
+    ("plot outputs/patients-rff-gpr --y rmse --format pdf --size 3.3x2.5 --font serif 8", 0, "rff-gpr/figure.pdf"),
     ("report --format md", 0, "## "),
     # sweeps and results
     ("-m sketch=rff,orf,rademacher kernel=gaussian seeds=1", 2, "job 3 of 3: sketch=rademacher"),
@@ -103,13 +105,21 @@ TOUR = [  # (command, exit code, part of what it prints); the pages explain each
     ("results", 0, "kernel_error"),
     ("clean --older 30d --failed --orphans --dry-run", 0, "nothing to remove"),
     ("experiment=wacker/fig2_1", 0, "wacker/fig2_1 takes some seconds"),
-    ("compare wacker/fig2_1", 0, "T Fig. 2.1 (Wacker 2022)"),
+    ("compare wacker/fig2_1", 0, "Fig. 2.1 (Wacker 2022)"),
     ("compare --help", 0, "EXPERIMENT"),
     ("dataset=x.csv", 2, "rfbench data add x.csv --name x"),
     ("task=regression", 2, "choose ridge or gpr"),
     # components
     ("check sketch=rademacher", 0, "good"),
     ("list sketches", 0, "cost per row"),
+    # hardware
+    (
+        "sketch=optical opu=simulated dataset.prepare=[binarize] dataset.threshold=0.5 features=1d seeds=2",
+        0,
+        "optical(opu=simulated)",
+    ),
+    ("task=projection features=[256,512] seeds=1", 0, "projection"),
+    ("check opu=simulated", 0, "good"),
     ("data remove patients", 0, "patients"),
 ]
 

@@ -117,7 +117,9 @@ def joined_manifest(parts: Iterable[Part]) -> dict[str, Any]:
         return ours[0] if ours else {}
     asked = [one["config"]["seeds"] for one in ours]
     seeds = sorted({seed for one in asked for seed in (one if isinstance(one, list) else range(one))})
-    learned = {key: facts for one in reversed(ours) for key, facts in one.get("learned", {}).items()}
+    learned: dict[str, Any] = {}
+    for one in ours:
+        learned = learned | one.get("learned", {}) | learned  # what is known stays, and stays first
     about = [one for each in ours for one in each.get("merged") or [{key: each.get(key) for key in ABOUT_A_RUN}]]
     once = list({json.dumps(one, sort_keys=True): one for one in about}.values())
     return ours[0] | {"config": ours[0]["config"] | {"seeds": seeds}, "learned": learned, "merged": once}

@@ -3,6 +3,8 @@
 import pytest
 from support.figures import metrics
 
+from rfbench.config.files import choices
+from rfbench.datasets import GENERATED
 from rfbench.reports import names
 from rfbench.reports.formats import as_latex
 from rfbench.reports.names import METRICS, metric_name, printed
@@ -26,6 +28,12 @@ from rfbench.reports.tables import tables
 )
 def test_labels_are_printed(label, name):
     assert printed(label) == name
+
+
+def test_every_dataset_of_files_has_a_name():
+    """Those that rfbench draws are words of the config."""
+    published = [name for name in choices("dataset") if name not in (*GENERATED, "shifted")]
+    assert [name for name in published if printed(name) == name] == []
 
 
 def test_plugins_add_names(monkeypatch):
