@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from errno import ENOSPC
+from errno import ENAMETOOLONG, ENOSPC
 from importlib import import_module
 
 from rfbench import __version__
@@ -59,6 +59,9 @@ Exit codes: 0 done, 1 something failed (a row says why), 2 a mistake in the inpu
 
 def main(words: list[str] | None = None) -> int:
     """Run a command; the result is its exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by >&-
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (as long as the process)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± gets a ?
@@ -67,17 +70,16 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except InputError as error:
-        shown = "".join(one if one.isprintable() else " " for one in str(error))  # it may repeat what was given
-        print(f"rfbench: error: {shown}", file=sys.stderr)
-        return MISTAKE
+        return mistake(str(error))
     except BrokenPipeError:  # the reader, such as head, has seen enough
         discard_output()
         return DONE
     except OSError as error:
-        if error.errno != ENOSPC:
-            return internal(error)
-        print(f"rfbench: error: cannot write the output: {error.strerror}", file=sys.stderr)
-        return MISTAKE
+        if error.errno == ENOSPC:
+            return mistake(f"cannot write the output: {error.strerror}")
+        if error.errno == ENAMETOOLONG:
+            return mistake(f"cannot use '{error.filename}': {error.strerror}")
+        return internal(error)
     except Exception as error:
         return internal(error)
     except KeyboardInterrupt:
@@ -88,6 +90,12 @@ def main(words: list[str] | None = None) -> int:
             sys.stdout.flush()
         except OSError:  # already said
             discard_output()
+
+
+def mistake(text: str) -> int:
+    """One line, even where it repeats what was given."""
+    print("rfbench: error:", "".join(one if one.isprintable() else " " for one in text), file=sys.stderr)
+    return MISTAKE
 
 
 def internal(error: Exception) -> int:

@@ -9,6 +9,9 @@ import numpy as np
 from omegaconf import DictConfig
 
 from rfbench.checks import InputError, did_you_mean, require, require_finite
+from rfbench.config.compose import own_options
+from rfbench.config.files import CONF
+from rfbench.config.identity import LATER
 from rfbench.config.labels import label, with_options
 from rfbench.config.schema import typed
 from rfbench.datasets.prepare import FITTED, Preparation
@@ -103,6 +106,7 @@ def build_job(plain: dict[str, Any]) -> Job:
             choices = [*(m for m in METRICS if "|" not in m), *(COLUMNS if unknown[0] == x else ())]
             nearest = did_you_mean(unknown[0], choices, always_all=True)
             raise InputError(f"no metric '{unknown[0]}' for plot=[{pair}]; {nearest}")
+    refuse_unknown(plain["dataset"])
     kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
     job = Job(
         config=plain,
@@ -137,6 +141,14 @@ def build_job(plain: dict[str, Any]) -> Job:
         if objection:
             raise InputError(objection)
     return job
+
+
+def refuse_unknown(dataset: dict[str, Any]) -> None:
+    """Refuse a key of a dataset that nothing reads; those of plugins and of own files are known to their loaders."""
+    if (path := CONF / "dataset" / f"{dataset['name']}.yaml").is_file():
+        known = {*own_options(path, "dataset"), *LATER["dataset"], "threshold"}
+        for key in dataset.keys() - known:
+            raise InputError(f"dataset={dataset['name']} has no option '{key}'; {did_you_mean(str(key), known)}")
 
 
 def preparation_of(dataset: dict[str, Any]) -> Preparation:

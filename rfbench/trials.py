@@ -337,6 +337,8 @@ def failure(error: Exception) -> dict[str, Any]:
         reason = f"a number is too large or too small to compute with ({error.args[-1]}); change the kernel's options"
     elif isinstance(error, MemoryError):
         reason = f"out of memory ({error}); use fewer features, or memory_limit=… to be told before"
+    elif isinstance(error, OSError) and error.strerror:
+        reason = f"{error.filename or 'a file'}: {error.strerror}"
     else:
         reason = f"{type(error).__name__}: {error}"
     return {"status": "failed", "message": " ".join(reason.split())}

@@ -8,6 +8,8 @@ import pytest
 from support import ROOT
 from support.answers import one_line
 
+from rfbench.results.rows import read_rows
+
 MISTAKES = {
     "degre=6": "did you mean 'degree'",
     "+degre=6": "did you mean 'degree'",
@@ -104,6 +106,8 @@ MISTAKES = {
     "dataset=synthetic dataset.distribution=ones dataset.rows=50 sketch=rff": "since most are identical; give",
     f"data add own.csv --name {'a' * 260}": "--name must be a letter, then up to 99 letters",
     f"dataset={'a' * 260}": "no 'dataset/aaa",
+    f"data add {'a' * 260}.csv --name long": "aaa.csv': File name too long",
+    f"report {'a' * 260}": "aaa': File name too long",
     "data add long.csv --name long": "cannot be read (field larger than field limit (131072))",
     "data add twice.csv --name twice --target y": "has several columns named 'y'; rename one, or give an index",
 }
@@ -131,12 +135,14 @@ FAILURES = {
     "kernel.gamma=1e30": "is not a finite number; use dtype=float64, or other options of the kernel",
     "sketch=rff kernel.length_scale=1e300": "too large or too small to compute with",
     "sketch=optical sketch.exponent=1000": "too large or too small to compute with",
+    f"dataset=boston data_dir={'a' * 260}": "File name too long",
 }
 
 
 @pytest.mark.parametrize("words", FAILURES)
 def test_numbers_out_of_range_fail_in_a_sentence(words, rfbench):
-    done = rfbench("seeds=1", "features=64", "dataset=wine", *words.split())
+    dataset = () if "dataset=" in words else ("dataset=wine",)
+    done = rfbench("seeds=1", "features=64", *dataset, *words.split())
     assert done.returncode == 1
     assert FAILURES[words] in done.stderr
     assert "Error" not in done.stderr
@@ -173,12 +179,30 @@ def test_output_that_cannot_be_written(words, tmp_path):
     assert "No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("text", ["name: [", "", "name: mine\nfile: /x\nprepar: []\n", "\0"])
+def test_output_that_the_shell_has_closed(tmp_path):
+    """No file that the run opens may take the place of its output."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = f"{sys.executable} -m rfbench dataset=wine features=16 seeds=1 >&- 2>&-"
+    assert subprocess.run(command, shell=True, cwd=tmp_path, env=environment).returncode == 0
+    (path,) = tmp_path.glob("outputs/*/*/results.csv")
+    assert read_rows(path)
+
+
+RECIPES = {
+    "name: [": "mine",
+    "": "dataset",
+    "name: mine\nfile: /x\nprepar: []\n": "mine",
+    "name: wine\nprepar: []\n": "dataset=wine has no option 'prepar'; did you mean 'prepare'?",
+    "\0": "mine",
+}
+
+
+@pytest.mark.parametrize("text", RECIPES)
 def test_a_broken_recipe_of_an_own_dataset(text, rfbench, tmp_path):
     env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
     (tmp_path / "cache" / "conf" / "dataset").mkdir(parents=True)
     (tmp_path / "cache" / "conf" / "dataset" / "mine.yaml").write_text(text)
     done = rfbench("dataset=mine", "features=64", "seeds=1", env=env)
-    one_line(done, "mine" if text else "dataset")
+    one_line(done, RECIPES[text])
     assert rfbench("list", "datasets", env=env).returncode == 0
     assert rfbench("dataset=wine", "features=64", "seeds=1", env=env).returncode == 0

@@ -251,7 +251,7 @@ def in_one_line(error: Exception) -> str:
         return f"'{error.override}' is not of the form key=value; see rfbench --help"
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
         return missing_key(match[1])
-    return " ".join(str(error).split())
+    return " ".join(re.sub(r"\w+ raised while composing config:", "", str(error)).split())
 
 
 def without_hydra(config: DictConfig) -> DictConfig:
@@ -271,7 +271,8 @@ def known_keys() -> list[str]:
     return sorted(keys | {f"dataset.{key}" for key in ("threshold", *LATER["dataset"])})
 
 
-def own_options(path: Any, group: str) -> DictConfig:
+@cache
+def own_options(path: Path, group: str) -> DictConfig:
     """The options of a choice; a file that sets those of other groups too (`@package _global_`) names its own."""
     node = OmegaConf.load(path)
     assert isinstance(node, DictConfig)

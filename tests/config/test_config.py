@@ -130,6 +130,15 @@ def test_a_config_calls_nothing(kind, rfbench, tmp_path):
     assert not (tmp_path / "called").exists()
 
 
+def test_a_key_that_hydra_does_not_have_is_said_in_words(rfbench, tmp_path):
+    (tmp_path / "conf" / "experiment").mkdir(parents=True)
+    text = "# @package _global_\nhydra: {sweeper: {nothing: 1}}\n"
+    (tmp_path / "conf" / "experiment" / "theirs.yaml").write_text(text)
+    done = rfbench(f"hydra.searchpath=[file://{tmp_path}/conf]", "experiment=theirs", "features=64", "seeds=1")
+    one_line(done, "In 'experiment/theirs': Key 'nothing' not in")
+    assert "raised" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "word",
     ["+hydra.callbacks.x._target_=os.getcwd", "hydra.launcher._target_=os.getcwd", "+dataset._target_=os.getcwd"],
