@@ -66,7 +66,6 @@ def _from_disk(path: Path, make: Callable[[], tuple[Array, ...]]) -> tuple[Array
         content = io.BytesIO()
         np.savez(content, *arrays)
         with suppress(InputError):  # go on without a cache that cannot be written
-            remove_leftovers(path.parent)
             replace_file(path, content.getvalue())
             trim(path.parent, ON_DISK)
         return arrays
@@ -99,7 +98,9 @@ def _turn(lock: Path) -> Iterator[None]:
 
 
 def trim(folder: Path, most: int) -> None:
-    """Remove the files that were not used for the longest time, until the others have at most this many bytes."""
+    """Remove what killed processes left, and the files that were not used for the longest time until the others have
+    at most this many bytes."""
+    remove_leftovers(folder)
     with suppress(OSError):  # another process removes them, too
         files = sorted(((path.stat(), path) for path in folder.iterdir()), key=lambda one: one[0].st_mtime_ns)
         total = sum(stat.st_size for stat, _ in files)

@@ -25,6 +25,7 @@ UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, EOFError, SyntaxError),
     *(TokenError, RuntimeError, MemoryError, BadZipFile, struct.error, zlib.error, lzma.LZMAError),
 )
+CLOCK = 2.0  # seconds by which the start of a process and the time of a file may differ
 HOST = re.sub(r"[^\w-]", "_", platform.node()) or "host"  # several may share a cache
 
 
@@ -62,23 +63,27 @@ def remove_leftovers(directory: Path) -> None:
     """Remove temporary files and directories of processes that were killed: .NAME.PID, .HOST.….PID."""
     for path in directory.glob(".*.*[0-9]"):
         pid = path.name.rpartition(".")[2]
-        if not pid.isdecimal() or (path.is_dir() and not path.name.startswith(f".{HOST}.")) or is_running(int(pid)):
+        if not pid.isdecimal() or (path.is_dir() and not path.name.startswith(f".{HOST}.")):
             continue
         with suppress(OSError):  # another process was faster, or it is not ours
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            if not is_running(int(pid), path.lstat().st_mtime):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def is_running(pid: int) -> bool:
-    """Whether another process has this number; our own has nothing unfinished when it looks for leftovers."""
-    if pid == os.getpid():
-        return False
+def is_running(pid: int, since: float) -> bool:
+    """Whether the process that had this number at that time runs on, and is not this one.
+
+    Numbers are given again: who started later has written nothing before.  Our own process has nothing unfinished when
+    it looks for leftovers.  The lock of a run would not tell: tables, figures and tallies are written without it.
+    """
+    import psutil
+
     try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
+        process = psutil.Process(pid)
+        alive = process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= since + CLOCK
+    except (psutil.NoSuchProcess, OverflowError):
         return False
-    except PermissionError:
-        pass
-    return True
+    return alive and pid != os.getpid()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import psutil
 import pytest
 
 from rfbench.checks import InputError
@@ -59,6 +60,39 @@ def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path):
     remove_leftovers(tmp_path)
     left = {f".results.csv.{alive}", ".results.csv.sums", "results.csv", f"mine.{dead}"}
     assert set(os.listdir(tmp_path)) == left | {f".{HOST}.abc.{alive}", f".elsewhere.abc.{dead}"}
+
+
+def test_a_number_that_another_process_has_now_does_not_keep_a_leftover(tmp_path):
+    other = psutil.Process(os.getppid())
+    for name, time in ((f".a.csv.{other.pid}", other.create_time() - 60), (f".b.csv.{other.pid}", other.create_time())):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (time, time))
+    remove_leftovers(tmp_path)
+    assert os.listdir(tmp_path) == [f".b.csv.{other.pid}"]
+
+
+def test_a_process_that_nobody_has_waited_for_is_gone(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    ended.stdout.read()
+    while psutil.Process(ended.pid).status() != psutil.STATUS_ZOMBIE:
+        pass
+    (tmp_path / f".results.csv.{ended.pid}").write_text("")
+    remove_leftovers(tmp_path)
+    assert not os.listdir(tmp_path)
+    ended.wait()
+
+
+def test_a_finished_command_that_finds_what_a_kill_left_removes_it(rfbench, tmp_path):
+    words = ("-m", "dataset=wine", "task=ridge", "task.save=true", "sketch=rff,orf", "features=16", "seeds=1")
+    first = rfbench(*words, env={"RFBENCH_CACHE": str(tmp_path / "cache")})
+    assert first.returncode == 0, first.stderr
+    (sweep,), dead = tmp_path.glob("outputs/sweep-*"), gone()
+    for place in (sweep, *sweep.glob("jobs/*"), *sweep.glob("jobs/*/models")):
+        for name in ("tally", "figure.png", "results.csv", "features16-seed0.npz"):
+            (place / f".{name}.{dead}").write_text("half")
+            again = rfbench(*words, env={"RFBENCH_CACHE": str(tmp_path / "cache")})
+            assert again.returncode == 0, again.stderr
+            assert not list(sweep.rglob(f".*.{dead}")), (place, name)
 
 
 KILLED = """

@@ -22,7 +22,7 @@ from rfbench.results.rows import only_writer
 from rfbench.storage import cache_dir, digest, ensure_dir, replace_file
 
 MOST = 1 << 26  # bytes of all that is kept
-ABOUT_A_RUN = (".hydra", ".lock", ".tally", "rfbench.log", "jobs")  # beginnings of names
+ABOUT_A_RUN = (".hydra", ".lock", "rfbench.log", "jobs")  # beginnings of names
 SETTINGS = ("RFBENCH_", "MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "HOME")  # beginnings of variables
 Stamps = dict[str, list[int]]
 
