@@ -87,12 +87,14 @@ def perform(words: list[str]) -> Done | None:
             announce(planned.experiment, args.overrides, sum(work) / sum(len(job.seeds) for job in jobs))
         standing = tally.tally_of(target, os.getpid())
         tally.begin(standing, work)
-        if here:
-            run_here(composed, jobs, places, standing)
-        else:
-            call_hydra([*flags, *for_sweeper(planned.words), f"hydra.sweep.dir={quoted(target)}"], places)
-            (target / "multirun.yaml").unlink(missing_ok=True)  # the same files as without a launcher
-        tally.end(standing)
+        try:
+            if here:
+                run_here(composed, jobs, places, standing)
+            else:
+                call_hydra([*flags, *for_sweeper(planned.words), f"hydra.sweep.dir={quoted(target)}"], places)
+                (target / "multirun.yaml").unlink(missing_ok=True)  # the same files as without a launcher
+        finally:
+            tally.end(standing)
     else:
         run_here(composed, jobs, places, None)
     asked: dict[Path, list[int]] = {}

@@ -128,6 +128,14 @@ def test_a_sweep_side_by_side_has_the_same_numbers(rfbench, rfbench_process, tmp
     assert "yacht-ctr_tensorsrht: dataset 'yacht': the file data.txt" in done.stderr
 
 
+def test_a_sweep_that_stops_leaves_no_tally(rfbench, tmp_path):
+    words = ("-m", "dataset=wine", "sketch=rademacher,gaussian", "features=64")
+    assert rfbench(*words, "seeds=1").returncode == 0
+    with only_writer(min(tmp_path.glob("outputs/sweep-*/jobs/*"))):
+        assert rfbench(*words, "seeds=2").returncode == 2
+    assert not list(tmp_path.glob("outputs/sweep-*/.tally.*"))
+
+
 @pytest.mark.slow
 def test_a_job_that_another_process_runs_stops_a_sweep_side_by_side(rfbench, rfbench_process, tmp_path):
     words = ("-m", "hydra/launcher=joblib", "dataset=wine", "sketch=rademacher,gaussian", "features=64", "seeds=1")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.checks import InputError
-from rfbench.results.journal import Journalled, read_whole
+from rfbench.results.journal import Journalled, journal_of, read_whole
 from rfbench.storage import exclusive_lock, replace_file
 
 COLUMNS = (
@@ -118,10 +118,9 @@ class Results:
         found = read_rows(self.path)
         self.rows: list[Row] = [row for row in found if row["status"] in FINISHED]
         whole = read_whole(self.path).data
-        torn = self.path.exists() and self.path.stat().st_size > len(whole)
-        self.stale = torn or len(found) > len(
-            self.rows
-        )  # the file has failed rows of an earlier start, or no rows at all
+        torn = self.path.exists() and (self.path.stat().st_size > len(whole) or not journal_of(self.path).exists())
+        # Whether the file must be written anew: it ends in half a trial, has no journal, or failed rows.
+        self.stale = torn or len(found) > len(self.rows)
         self.file = Journalled(self.path, whole)
         self.written = {trial_key(row) for row in self.rows}
         self.done = set() if force else set(self.written)

@@ -27,7 +27,7 @@ from rfbench.datasets.published.download import download
 from rfbench.results.rows import read_rows
 
 pytestmark = pytest.mark.slow
-KILLS = {"basic": 56, "joblib": 16}  # and 24 of runs with checkpoints, 8 of dask: 104
+KILLS = {"basic": 24, "joblib": 16}  # and 1 at every write, 24 of runs with checkpoints, 28 of workers: above 100
 WORDS = ["-m", "dataset=wine", "task=ridge", "kernel.length_scale=1", "task.alpha=0.1", "task.save=true"]
 WORDS += ["sketch=rff,orf", "features=[8,16]", "seeds=2"]
 
@@ -43,13 +43,28 @@ def files(place):
     return sorted(path.relative_to(place) for path in place.glob("outputs/**/*"))
 
 
+def killing(call, left):
+    """The call, while there are any left; then kill -9."""
+
+    def counted(*given):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*given)
+
+    return counted
+
+
 class Started:
     """A command in a process of its own, forked from this one so that it need not import the program again."""
 
-    def __init__(self, place, words):
+    def __init__(self, place, words, writes=None):
+        """A command; one that writes files so many times is killed before the next."""
         self.log = place / "log"
         self.pid = os.fork()
         if not self.pid:
+            if writes is not None:
+                left = iter(range(writes))
+                os.fsync, os.replace = killing(os.fsync, left), killing(os.replace, left)
             self._run(place, words)
 
     def _run(self, place, words):
@@ -154,6 +169,27 @@ def test_kills(launcher, undisturbed, tmp_path):
                 assert time.monotonic() < deadline, "workers of a killed sweep run on"
                 time.sleep(0.05)
         check_undisturbed(tmp_path, undisturbed, words)
+
+
+def test_a_kill_before_every_write(tmp_path):
+    """Of a sweep that copies the trial of a finished run, computes another, and writes tables and figures."""
+    single = ["dataset=wine", "task=ridge", "kernel.length_scale=1", "task.alpha=0.1", "task.save=true", "seeds=1"]
+    single, sweep = [*single, "features=8", "sketch=rff"], ["-m", *single, "features=8", "sketch=rff,orf"]
+    begun, calm = tmp_path / "begun", tmp_path / "calm"
+    begun.mkdir()
+    with alone_in(tmp_path):
+        assert Started(begun, single).wait() == 0, (begun / "log").read_text()
+        shutil.copytree(begun, calm)
+        assert Started(calm, sweep).wait() == 0, (calm / "log").read_text()
+        for writes in range(1000):
+            place = tmp_path / str(writes)
+            shutil.copytree(begun, place)
+            if (code := Started(place, sweep, writes).wait()) == 0:
+                break
+            assert code == -signal.SIGKILL, (place / "log").read_text()
+            check_undisturbed(place, (table(calm), files(calm)), sweep)
+            shutil.rmtree(place)
+    assert writes > 20
 
 
 @pytest.mark.parametrize("count", [2, 4])

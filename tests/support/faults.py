@@ -17,7 +17,6 @@ DATA = (*ROWS, "dataset.rows=60000")
 FIT = ("task=ridge", "sketch=rff", "kernel.length_scale=4", "features=256", "seeds=1")
 RIDGE = (*FIT, *DATA)
 LONG = (*FIT, *ROWS, "dataset.rows=400000")  # there is time to be killed
-PARTS = 176  # of its training rows
 STARTS = 20  # of a run, until one is killed in the middle: on a busy machine it may be over before the test looks
 
 
