@@ -272,8 +272,10 @@ class Repetition:
 
     @cached_property
     def kernel(self) -> Kernel:
-        job = self.job
-        return self.shared("kernel", lambda: job.task.fit(job.kernel, self.split.train, self.seed, job.engine))
+        job, D = self.job, None
+        if job.kernel.tunable:
+            D = max(features_of(job, self.dataset, given) for given in job.features)
+        return self.shared("kernel", lambda: job.task.fit(job.kernel, self.split.train, self.seed, job.engine, D), D)
 
     def sample(self, rows: int) -> Array:
         """Training rows from which a kernel or a sketch learns."""

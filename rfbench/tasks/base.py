@@ -212,8 +212,8 @@ class Task(ABC):
         """The preparation with the threshold for the training rows of one repetition."""
         return preparation
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
-        """The kernel for these training rows and their outputs."""
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None) -> Kernel:
+        """The kernel for these training rows and their outputs; D is the largest number of features, if it is known."""
         X, y = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         return recipe.fit(X, train.part.dataset.targets(y))
 

@@ -38,8 +38,13 @@ def baseline_name(kernel: Kernel, key: str) -> str:
     return "rademacher" if narrow else BASELINES[kernel.name]
 
 
+def plain_features(d: int, limits: tuple[int, int] = FEATURES) -> int:
+    """Five features for each padded column, as in the thesis, within limits."""
+    return min(max(5 * padded(d), limits[0]), limits[1])
+
+
 def baseline(kernel: Kernel, d: int, seed: int, dtype: Any, key: str, limits: tuple[int, int] = FEATURES) -> Draw:
-    """A draw of five features for each padded column, as in the thesis, within limits."""
-    sketch, (least, most) = make_sketch(baseline_name(kernel, key), kernel), limits
-    D = sketch.count(d, min(max(5 * padded(d), least), most))
+    """A draw of plain features, as many as `plain_features` says."""
+    sketch = make_sketch(baseline_name(kernel, key), kernel)
+    D = sketch.count(d, plain_features(d, limits))
     return Draw(sketch, d, D, seed, ("baseline",), np.dtype(dtype).name)

@@ -60,7 +60,7 @@ class Pooling(Task):
         unsuited = of_one_output(self.name, recipe) or no_localized(self.name, sketch)
         return unsuited or super().objection(sketch, recipe)
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None) -> Kernel:
         """The kernel for descriptors of training rows."""
         X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         descriptors = self.patches.one_each(X)

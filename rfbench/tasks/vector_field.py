@@ -86,7 +86,7 @@ class VectorField(Task):
             return "task=vector_field needs real features; use the real form of this sketch, or its ctr_ form"
         return no_localized(self.name, sketch) or super().objection(sketch, recipe)
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None) -> Kernel:
         if not recipe.tunable:
             return super().fit(recipe, train, seed, engine)
         X, y = train.sample(LENGTH_SCALE_ROWS, rng_for(seed, "kernel"))

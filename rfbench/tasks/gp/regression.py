@@ -73,7 +73,7 @@ class GPR(GaussianProcess):
             return f"task.likelihood=features needs kernel={', '.join(ISOTROPIC)}, not '{recipe.name}'"
         return None
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None) -> Kernel:
         if not recipe.by_likelihood:
             return super().fit(recipe, train, seed, engine)
         kernel = recipe.provisional()

@@ -72,8 +72,8 @@ class RidgeFit:
             )
         return FittedRidge(equations.predictor(solution), alpha, losses)
 
-    def search(self, draw: Drawn, kind: type[Equations]) -> tuple[Equations, Array]:
-        """The equations of the rows that are not held out, and the errors on those that are, for every α."""
+    def search(self, draw: Drawn, kind: type[Equations], most: int | None = None) -> tuple[Equations, Array]:
+        """The equations of the rows that are not held out, or of `most` of them, and the errors on those that are."""
         if self.alpha is not None:
             return kind(draw, self.rows(self.train), None, self.engine, self.watch), np.empty(0)
         rest, held_out = self.train.divided(self.validation, rng_for(self.seed, "ridge", "validation"))
@@ -82,6 +82,8 @@ class RidgeFit:
                 f"task.validation={self.validation} holds out all {len(self.train)} training rows; use a smaller one, "
                 "more rows, or give task.alpha"
             )
+        if most and most < len(rest):
+            _, rest = rest.divided(most / len(rest), rng_for(self.seed, "ridge", "round"))
         equations = kind(draw, self.rows(rest), self.rows(held_out), self.engine, self.watch)
         solutions = self.resolved(equations)
         scores = self.scores(equations.predictor(np.hstack(list(solutions))), held_out)

@@ -1,7 +1,7 @@
 """Classification and regression by ridge regression on features [Ohana et al. 2019, 4 and D]."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -13,6 +13,7 @@ from rfbench.datasets.moments import Moments
 from rfbench.datasets.prepare import Preparation, Prepared, Split, thresholds
 from rfbench.engines import PART_ROWS, Engine
 from rfbench.kernels import Kernel, KernelRecipe
+from rfbench.kernels.base import LengthScale
 from rfbench.linalg.gram import kernel_matrix_bytes
 from rfbench.linalg.spill import MEMORY
 from rfbench.linalg.stopwatch import Stopwatch
@@ -21,17 +22,19 @@ from rfbench.results.pictures import GRIDS
 from rfbench.seeds import rng_for
 from rfbench.sketches import Sketch, WithConstant
 from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_localized, of_one_output
-from rfbench.tasks.baseline import baseline, baseline_name
+from rfbench.tasks.baseline import baseline, baseline_name, plain_features
 from rfbench.tasks.model import no_model
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
 from rfbench.tasks.ridge.fit import GRID, LANDMARKS, RidgeFit, chosen_solver, edge, least
 from rfbench.tasks.ridge.predictors import RidgeModel
+from rfbench.tasks.ridge.search import Round, narrowed, rounds
 from rfbench.tasks.rows import signed_targets
 
 SOLVERS = ("auto", "cholesky", "dual", "cg")
 # Features of the baseline sketch that chooses a number of the kernel: lower and upper limit.  With ohana it chooses α
 # too, for every number of features and for the exact kernel [Ohana et al. 2019, D.2].
 SEARCH = {"each": (64, 2048), "ohana": (10_000, 10_000)}
+MOST_SEARCHED = 4096  # features of the last round, however many the trials have
 CHOOSING_ROWS = 8000  # training rows on which a threshold is chosen
 PHASES = ("features", "gram", "factor", "solve")  # of fitting, timed apart
 
@@ -93,28 +96,40 @@ class Ridge(Task):
                 shown.update()
         return candidates[int(np.argmin(losses))]
 
-    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> Kernel:
+    def fit(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None) -> Kernel:
         """The candidate whose baseline features err least on held-out rows, whatever the sketch [ibid., D.2]."""
-        return self.best(recipe, train, seed, engine)[0] if recipe.tunable else super().fit(recipe, train, seed, engine)
+        if not recipe.tunable:
+            return super().fit(recipe, train, seed, engine)
+        return self.best(recipe, train, seed, engine, D)[0]
 
-    def best(self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine) -> tuple[Kernel, float]:
-        """The kernel of least error on held-out rows, and the error."""
+    def best(
+        self, recipe: KernelRecipe, train: Prepared, seed: int, engine: Engine, D: int | None = None
+    ) -> tuple[Kernel, float]:
+        """The kernel of least error on held-out rows, and the error; with D features by rounds, see search.py."""
         X, _ = train.sample(KERNEL_ROWS, rng_for(seed, "kernel"))
         candidates = recipe.candidates(X) if recipe.tunable else [super().fit(recipe, train, seed, engine)]
-        losses = []
-        with bar(len(candidates), "kernels") as shown:
-            for one in candidates:
-                losses.append(self.losses(one, train, seed, engine).min())
-                shown.update()
-        return candidates[int(np.argmin(losses))], min(losses)
+        least = plain_features(X.shape[1], SEARCH[self.protocol])
+        sizes, beyond = [Round(least, len(train))], 0
+        if D is not None and self.protocol == "each":
+            sizes = rounds(max(min(D, MOST_SEARCHED), least), least, len(train))
+            beyond = len(candidates) if isinstance(candidates[0], LengthScale) else 0
+        with bar(None, "kernels") as shown:
 
-    def losses(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine) -> Array:
+            def loss(place: int, size: Round) -> float:
+                found = float(self.losses(candidate(candidates, place), train, seed, engine, size).min())
+                shown.update()
+                return found
+
+            place, least_loss = narrowed(loss, sizes, len(candidates), beyond)
+        return candidate(candidates, place), least_loss
+
+    def losses(self, kernel: Kernel, train: Prepared, seed: int, engine: Engine, size: Round | None = None) -> Array:
         """The errors of the baseline features on held-out rows, for every α of the grid."""
         x, _ = train.take(np.zeros(1, np.int64))
-        draw = baseline(kernel, x.shape[1], seed, x.dtype, "task.alpha", SEARCH[self.protocol])
-        many = self.protocol != "each" and len(train) < draw.features.D
+        limits = SEARCH[self.protocol] if size is None else (size.features, size.features)
+        draw, n = baseline(kernel, x.shape[1], seed, x.dtype, "task.alpha", limits), size.rows if size else len(train)
         fit = replace(self._fit(train, kernel, seed, engine), alpha=None)
-        return fit.search(draw, KernelEquations if many else NormalEquations)[1]
+        return fit.search(draw, KernelEquations if n < draw.features.D else NormalEquations, n)[1]
 
     def _fit(self, train: Prepared, kernel: Kernel, seed: int, engine: Engine) -> RidgeFit:
         targets, dataset = Moments(), train.part.dataset
@@ -166,6 +181,16 @@ class Ridge(Task):
         if found.steps:
             yield Measure("iterations", found.steps)
         yield Measure("predict_seconds", predicted - fitted, "s")
+
+
+def candidate(candidates: Sequence[Kernel], place: int) -> Kernel:
+    """The kernel at a place; beyond the ends a length scale goes on in the same steps."""
+    if 0 <= place < len(candidates):
+        return candidates[place]
+    first, second = candidates[:2]
+    assert isinstance(first, LengthScale)
+    assert isinstance(second, LengthScale)
+    return replace(first, length_scale=first.length_scale * (second.length_scale / first.length_scale) ** place)
 
 
 def say_edge(alpha: float, losses: Array, where: str) -> None:
