@@ -15,7 +15,7 @@ from rfbench.arrays import Array
 from rfbench.blocks import regrouped, scratch, spans
 from rfbench.engines import Engine, Rows
 from rfbench.linalg.tiles import TILE
-from rfbench.sketches import FeatureMap
+from rfbench.sketches import FeatureMap, flops
 
 A = TypeVar("A")
 Panels = list[tuple[slice, Array]]
@@ -23,6 +23,8 @@ MEMORY = 2 << 30  # bytes of one spill held in memory
 SEEKING = Lock()
 DISK_SHARE = 0.5  # of the free space that features may take
 STORE_ENTRIES = 1 << 22  # of Φ of one block
+STORE_ROWS = 128  # of a block at least: sums over blocks have D numbers each
+CHEAP = 200.0  # operations of a feature that take less time than to read it from a file
 
 
 class Spill:
@@ -116,7 +118,10 @@ class Triangles:
 
 
 class FeatureStore:
-    """Φ of all rows, block by block: kept in a spill, or computed again where the disk has no room for it."""
+    """Φ of all rows, block by block: kept in memory or in a file, or computed again.
+
+    Where memory has no room for them, those are computed again that are structured, or that the disk has no room for.
+    """
 
     def __init__(
         self,
@@ -125,13 +130,14 @@ class FeatureStore:
         engine: Engine,
         *,
         entries: int = STORE_ENTRIES,
+        least_rows: int = STORE_ROWS,
         memory: int = MEMORY,
         disk_share: float = DISK_SHARE,
     ) -> None:
         self.features, self.rows, self.engine = features, rows, engine
-        self.size, numbers = max(entries // features.D, 1), len(rows) * features.D
-        need = numbers * features.dtype.itemsize
-        room = need <= max(memory, disk_share * shutil.disk_usage(gettempdir()).free)
+        self.size, numbers = max(entries // features.D, least_rows), len(rows) * features.D
+        need, disk = numbers * features.dtype.itemsize, disk_share * shutil.disk_usage(gettempdir()).free
+        room = need <= (memory if flops(features) <= CHEAP * features.D else max(memory, disk))
         self.spill = Spill(numbers, features.dtype, memory) if room else None
 
     def first(self, work: Callable[[Array, Array], A]) -> Iterator[A]:

@@ -25,7 +25,8 @@ from rfbench.tasks.ridge.predictors import Predictor
 from rfbench.tasks.rows import Targets, new_rows, signed_targets
 from rfbench.tasks.scores import Errors
 
-LANDMARKS = 4096  # rows of the preconditioner of conjugate gradients
+LANDMARKS = 4096  # rows of the preconditioner of conjugate gradients for the exact kernel
+SKETCHED_ROWS = 8192  # of that for features
 MARGIN = 10  # of a penalty over rounding error; the grid has the same ratio
 GRID = float(MARGIN) ** np.arange(-9, 1)  # values of α
 
@@ -54,6 +55,7 @@ class RidgeFit:
     engine: Engine
     watch: Stopwatch = field(default_factory=Stopwatch)
     landmarks: int = LANDMARKS
+    sketched_rows: int = SKETCHED_ROWS
     iterations: int = ITERATIONS  # limit of conjugate gradients
     choosing_rows: int = 8000  # of which λ is chosen for conjugate gradients, which would take long for each
 
@@ -112,9 +114,10 @@ class RidgeFit:
             _, losses = replace(self, train=some).search(draw, KernelEquations)
             losses[GRID * len(some) / n < np.finfo(draw.features.dtype).eps / 2] = np.inf  # lost in products of a step
             alpha = least(losses) * len(some) / n
-        landmarks, _ = self.train.sample(self.landmarks, rng_for(self.seed, "ridge", "landmarks"))
-        rows, penalty = self.rows(self.train), alpha * self.scale * n
-        iteration = Iteration(rows, landmarks, penalty, self.tolerance, self.engine, self.watch, self.iterations)
+        count = self.sketched_rows if draw.features.explicit else self.landmarks
+        sampled, _ = self.train.sample(count, rng_for(self.seed, "ridge", "landmarks"))
+        rows, penalty, rng = self.rows(self.train), alpha * self.scale * n, rng_for(self.seed, "ridge", "nystrom")
+        iteration = Iteration(rows, sampled, penalty, self.tolerance, self.engine, self.watch, self.iterations, rng)
         f, steps = iteration.solve(draw)
         return FittedRidge(f, alpha, losses, steps)
 

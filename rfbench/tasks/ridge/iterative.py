@@ -1,21 +1,21 @@
 """Ridge regression by conjugate gradients: neither Φ nor a matrix of D² or n² numbers has to fit in memory.
 
 The equations are the normal equations (ΦᴴΦ + λI) W = ΦᴴY or, where the kernel has no features, (K + λI) A = Y.  Both
-matrices are nearly of low rank, and some rows, the landmarks, estimate them well enough for a preconditioner.  Products
-are in the precision of the features, sums and all vectors in double.
+matrices are nearly of low rank, and some rows estimate them well enough for a preconditioner: of ΦᴴΦ a randomized
+Nyström approximation of the rank that suits them, of K the one from these rows as landmarks.  Products are in the
+precision of the features, sums and all vectors in double.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from rfbench.arrays import Array
-from rfbench.blocks import spans
 from rfbench.engines import Engine, Rows
 from rfbench.linalg.cg import LowRankPreconditioner, conjugate_gradients
 from rfbench.linalg.gram import Drawn
+from rfbench.linalg.nystrom import from_landmarks, randomized
 from rfbench.linalg.products import products_of
 from rfbench.linalg.spill import FeatureStore
 from rfbench.linalg.stopwatch import Stopwatch
@@ -23,7 +23,8 @@ from rfbench.sketches import FeatureMap, KernelRows
 from rfbench.tasks.ridge.predictors import FeaturePredictor, KernelPredictor, Predictor
 from rfbench.tasks.rows import gathered
 
-LANDMARK_ROWS = 4096  # of the Nyström factor multiplied at once
+LEAST_RANK = 512
+ROWS_A_RANK = 4  # rows for each column of the randomized approximation: more cost more than the steps that they save
 
 
 class NoConvergenceError(ArithmeticError):
@@ -35,12 +36,13 @@ class Iteration:
     """The rows and the penalty of one regression, and when to stop."""
 
     rows: Rows
-    landmarks: Array  # rows
+    some: Array  # rows for the preconditioner
     penalty: float
     tolerance: float
     engine: Engine
     watch: Stopwatch
     limit: int
+    rng: np.random.Generator
 
     def solve(self, draw: Drawn) -> tuple[Predictor, int]:
         """The function learned, and the number of steps."""
@@ -51,9 +53,10 @@ class Iteration:
         features, products = draw.features, products_of(draw, self.rows, self.engine)
         with self.watch("features"):
             R = products.targets()
-        B = np.empty((len(self.landmarks), features.D), features.dtype)
-        B = self.engine.transform(features, self.landmarks, B).conj().T
-        B *= np.sqrt(len(self.rows) / len(self.landmarks))
+        with self.watch("solve"):
+            rank = min(features.D, len(self.some), max(len(self.some) // ROWS_A_RANK, LEAST_RANK))
+            B = randomized(features, self.some, rank, self.rng, self.engine)
+            B *= features.dtype.type(np.sqrt(len(self.rows) / len(self.some)))
         W, steps = self._solve(products.square, R, B)
         return FeaturePredictor(features, W), steps
 
@@ -69,19 +72,11 @@ class Iteration:
             V = V.astype(features.dtype)
             return np.concatenate(list(store.again(lambda K: K @ V))).astype(np.float64)
 
-        A, steps = self._solve(product, Y, self._nystrom(features, X))
+        near = KernelRows(features, self.some)
+        columns = self.engine.transform(near, X, near.empty(len(X)))
+        B = from_landmarks(columns, near(self.some).astype(np.float64), self.engine)
+        A, steps = self._solve(product, Y, B)
         return KernelPredictor(features.product, X, A, A.shape[1]), steps
-
-    def _nystrom(self, features: FeatureMap, X: Array) -> Array:
-        """B with BBᵀ the Nyström estimate of K from the landmarks."""
-        near = KernelRows(features, self.landmarks)
-        K = near(self.landmarks).astype(np.float64)
-        K[np.diag_indices_from(K)] += 1e-6 * np.trace(K) / len(K)  # against rounding
-        B = self.engine.transform(near, X, near.empty(len(X)))
-        half = solve_triangular(cholesky(K), np.eye(len(K))).astype(B.dtype)
-        for span in spans(len(X), LANDMARK_ROWS):
-            B[span] = B[span] @ half
-        return B
 
     def _solve(self, product: Callable[[Array], Array], b: Array, B: Array) -> tuple[Array, int]:
         with self.watch("solve"):

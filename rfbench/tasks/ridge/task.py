@@ -25,7 +25,8 @@ from rfbench.tasks.base import KERNEL_ROWS, Measure, Size, Task, Trial, no_local
 from rfbench.tasks.baseline import baseline, baseline_name, plain_features
 from rfbench.tasks.model import no_model
 from rfbench.tasks.ridge.direct import KernelEquations, NormalEquations
-from rfbench.tasks.ridge.fit import GRID, LANDMARKS, RidgeFit, chosen_solver, edge, least
+from rfbench.tasks.ridge.fit import GRID, LANDMARKS, SKETCHED_ROWS, RidgeFit, chosen_solver, edge, least
+from rfbench.tasks.ridge.iterative import ROWS_A_RANK
 from rfbench.tasks.ridge.predictors import RidgeModel
 from rfbench.tasks.ridge.search import Round, narrowed, rounds
 from rfbench.tasks.rows import signed_targets
@@ -147,8 +148,8 @@ class Ridge(Task):
         """Two matrices, of features or of rows; for conjugate gradients features in memory and the preconditioner."""
         solver = chosen_solver(self.solver, size, size.n)
         if solver == "cg":
-            columns = size.D if size.explicit else size.n
-            return min(size.n * columns * size.itemsize, MEMORY) + 2 * LANDMARKS * columns * size.itemsize
+            columns, rank = (size.D, SKETCHED_ROWS // ROWS_A_RANK) if size.explicit else (size.n, LANDMARKS)
+            return min(size.n * columns * size.itemsize, MEMORY) + 2 * rank * columns * size.itemsize
         if solver == "dual":
             return kernel_matrix_bytes(size.n, size.D, size.wide) + size.n * size.n * size.wide
         return (2 if size.n <= PART_ROWS else 3) * size.D * size.D * size.wide

@@ -92,15 +92,17 @@ def test_conjugate_gradients_agree_to_rounding_when_asked():
     np.testing.assert_allclose(fitted(phi, "cg", tolerance=1e-13)[0], fitted(phi, "dual")[0], atol=1e-9)
 
 
-def test_landmarks_save_steps():
+def test_rows_of_the_preconditioner_save_steps():
     phi = features(150, "real")
-    assert fitted(phi, "cg")[1].steps < fitted(phi, "cg", landmarks=1)[1].steps / 3
+    assert fitted(phi, "cg")[1].steps < fitted(phi, "cg", sketched_rows=1)[1].steps / 2
+    exact = make_sketch("exact", KERNEL).sample(6, 0, RNG, np.float64)
+    assert fitted(exact, "cg")[1].steps < fitted(exact, "cg", landmarks=1)[1].steps / 3
 
 
 def test_conjugate_gradients_that_do_not_converge_are_an_error():
     words = r"did not converge: residual \S+ after 1 iterations; use a larger task\.alpha or task\.tolerance"
     with pytest.raises(ArithmeticError, match=words):
-        fitted(features(150, "real"), "cg", landmarks=1, iterations=1)
+        fitted(features(150, "real"), "cg", sketched_rows=1, iterations=1)
 
 
 @pytest.mark.parametrize("solver", ["cholesky", "dual", "cg"])
