@@ -48,6 +48,7 @@ def squared_norms(X: Array) -> Array:
 
 def squared_distances(X: Array, Y: Array) -> Array:
     """‖x − y‖² of all pairs, never negative."""
-    products = inner(X, Y)
-    D2 = squared_norms(X)[:, None] + squared_norms(Y) - 2 * products
+    D2 = inner(X, Y)
+    D2 *= -2
+    D2 += squared_norms(X)[:, None] + squared_norms(Y)
     return np.maximum(D2, 0, out=D2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from rfbench.arrays import Array
@@ -9,6 +10,8 @@ from rfbench.checks import InputError
 from rfbench.datasets.base import Dataset, Rows
 from rfbench.datasets.generated.synthetic import Drawn
 from rfbench.datasets.pair import Stacked
+
+CHANGED = ("negated", "gaussian")  # test rows that are no other dataset
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Excerpt:
 def load_shifted(config: Mapping[str, Any], load: Callable[[str], Dataset]) -> Dataset:
     """The training rows of dataset.train, then the test rows that dataset.test names; the split is fixed."""
     base, name = load(str(config["train"])), str(config["test"])
-    other = base if name in ("negated", "gaussian") else load(name)
+    other = base if name in CHANGED else _another(name, load)
     (n, d), (m, columns) = base.X.shape, other.X.shape
     if d != columns:
         raise InputError(f"'{base.name}' has {d} columns and '{other.name}' {columns}; dataset=shifted needs as many")
@@ -51,3 +54,13 @@ def load_shifted(config: Mapping[str, Any], load: Callable[[str], Dataset]) -> D
     classes = base.classes if base.classes == other.classes else None
     rows = Stacked(Excerpt(base.X, 0, n, base.scale), test)
     return Dataset("shifted", rows, labels, classes, n, digest=base.digest + other.digest)
+
+
+def _another(name: str, load: Callable[[str], Dataset]) -> Dataset:
+    """The dataset of that name; a word like those of CHANGED is explained as one."""
+    try:
+        return load(name)
+    except InputError:
+        if close := get_close_matches(name, CHANGED, n=1):
+            raise InputError(f"no dataset.test={name}; did you mean '{close[0]}'?") from None
+        raise

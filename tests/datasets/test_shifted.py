@@ -30,5 +30,7 @@ def test_training_rows_stay_and_test_rows_change():
 def test_other_columns_are_refused():
     with pytest.raises(InputError, match="'digits' has 64 columns and 'wine' 13"):
         shifted("wine")
-    with pytest.raises(InputError, match="no dataset 'negatd'; did you mean"):
+    with pytest.raises(InputError, match=r"no dataset\.test=negatd; did you mean .negated.\?"):
         shifted("negatd")
+    with pytest.raises(InputError, match=r"no dataset .digist.; did you mean .digits.\?"):
+        shifted("digist")

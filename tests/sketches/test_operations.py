@@ -40,7 +40,7 @@ def test_the_formula_is_the_count(name, kernel, options):
     features = make_sketch(name, make_kernel(kernel), **options).sample(d, D, np.random.default_rng(0), np.float64)
     X = np.random.default_rng(1).standard_normal((n, d)).view(Counted)
     Counted.total = 0.0
-    features(X, features.empty(n).view(Counted))
+    features.write(X, features.empty(n).view(Counted))
     assert Counted.total == n * flops(features)
 
 
