@@ -35,6 +35,7 @@ COMPONENTS = {  # sketches, datasets, kernels, tasks
     "srf": "SRF",
     "srf_orthogonal": "orthogonal SRF",
     "gegenbauer": "Gegenbauer",
+    "quadrature": "Gaussian quadrature",
     "arc_cosine": "arc-cosine",
     "favor": "FAVOR+",
     "favor_plus_plus": "FAVOR++",

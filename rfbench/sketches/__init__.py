@@ -11,7 +11,7 @@ from rfbench.sketches.base import ClosedForm, FeatureMap, Sketch
 from rfbench.sketches.couplings import Coupling, Kron
 from rfbench.sketches.exact import ExactMap, KernelRows
 from rfbench.sketches.family import Family
-from rfbench.sketches.fourier import arc_cosine, favor, gegenbauer, operator_valued, spherical, waves
+from rfbench.sketches.fourier import arc_cosine, favor, gegenbauer, operator_valued, quadrature, spherical, waves
 from rfbench.sketches.maclaurin import localized as localized_maclaurin
 from rfbench.sketches.maclaurin import optimized as optimized_maclaurin
 from rfbench.sketches.maclaurin import random as random_maclaurin
@@ -56,7 +56,7 @@ __all__ = [
 
 MODULES = (
     *(powers, between, hamid, tensor_sketch, hierarchical, craft, poly_sketch),
-    *(waves, spherical, compressive, favor, operator_valued, arc_cosine, gegenbauer),
+    *(waves, spherical, compressive, favor, operator_valued, arc_cosine, gegenbauer, quadrature),
     *(random_maclaurin, optimized_maclaurin, localized_maclaurin),
     *(ideal, optical_polynomial, interference, exact),
     *(anchored, nystrom_sketch),

@@ -25,6 +25,7 @@ from rfbench.sketches.fourier.fastfood import FastfoodMap
 from rfbench.sketches.fourier.favor import FavorMap, RadialMap
 from rfbench.sketches.fourier.gegenbauer import GegenbauerMap
 from rfbench.sketches.fourier.operator_valued import OperatorMap
+from rfbench.sketches.fourier.quadrature import QuadratureMap
 from rfbench.sketches.fourier.waves import FourierMap, PhaseFourierMap
 from rfbench.sketches.maclaurin.series import One, SeriesMap
 from rfbench.sketches.nystrom.sketch import NystromMap
@@ -86,6 +87,11 @@ def _(features: FastfoodMap) -> float:
 @flops.register
 def _(features: FourierMap) -> float:
     return flops(features.base) + 4.0 * features.base.D  # cosine, sine, and two products
+
+
+@flops.register
+def _(features: QuadratureMap) -> float:
+    return len(features.roots) * (2.0 * features.d + 4)  # as for random frequencies
 
 
 @flops.register

@@ -46,6 +46,7 @@ RANDOM = tuple(CASES)
 CASES |= {"localized_maclaurin": Case("gaussian")}  # random, but its features depend on the other row of a pair
 CASES |= {"nystrom": Case("polynomial")}  # random, but all rows are landmarks where D is larger
 CASES |= {"compressive_identity": Case("linear"), "compressive_exact": Case("gaussian")}  # of any number of features
+CASES |= {"quadrature": Case("gaussian")}  # a grid, the same in every draw
 CASES |= {"identity": Case("linear"), "exact": Case("gaussian", {"length_scale": 1.0})}
 
 
