@@ -88,7 +88,7 @@ def test_every_task_has_the_numbers_of_one_process(task, engine, calm, tmp_path)
         assert numbers(place) == calm(TASKS[task])
         assert (place / "stderr").read_text() == ""
         assert leftovers(place) == []
-        if killed:
+        if killed or task == "kernel_error":  # which has no parts: its matrix is in one memory
             return
 
 

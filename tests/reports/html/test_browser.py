@@ -218,7 +218,7 @@ def test_commands_are_copied_and_tables_downloaded(view, driver, tmp_path):
     assert [float(line["rel_frobenius"]) for line in lines] == means
     latex = (tmp_path / "first.tex").read_text()
     assert latex.startswith(r"\begin{tabular}")
-    assert latex.count("wine &") == len(lines) == 12
+    assert latex.count("Wine &") == len(lines) == 12
 
 
 def test_all_contests_fit_into_a_window(view):
