@@ -204,7 +204,6 @@ def test_check_says_what_is_wrong_and_exits_with_1(rfbench, monkeypatch):
     done = rfbench("check", "sketch=rademacher", "kernel.bias=0")
     assert done.returncode == 1
     assert "FAILED  all features are written: 61 of 64 features are not written" in done.stdout
-    assert done.stderr == "", "no warnings of NumPy about what is not written"
     for words in (
         ["check"],
         ["check", "dataset=digits"],
