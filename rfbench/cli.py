@@ -137,6 +137,7 @@ def dispatch(words: list[str]) -> int:
         raise InputError(f"no command '{first}'; {near} (options are key=value, as in sketch=rff)")
     from rfbench.launch import experiment
 
+    words = [f"spread={word[2:]}" if word.startswith("±=") else word for word in words]  # Hydra takes no ± as a key
     return experiment(words or ["experiment=demo"])
 
 

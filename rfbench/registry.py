@@ -27,6 +27,7 @@ ENTRY_POINTS = {kind: group for kind, (_, group) in GROUPS.items()} | {
     "data command": "rfbench.data",
     "images": "rfbench.images",  # networks that compute features of a folder of images
 }
+WARNED: set[str] = set()  # plugins that do not work and of which this process has said so
 INSTALL = {  # plugins of this repository
     ("opu", "lightonml"): "pip install ./plugins/rfbench-lightonml; pip install --no-deps lightonml==1.4.3",
     ("images", "inception"): (
@@ -100,6 +101,14 @@ def broken(point: EntryPoint, error: Exception) -> str:
     owner = point.dist.name if point.dist else point.value
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return f"plugin '{owner}' is broken: '{point.name}' of {point.group} fails with {reason}; fix it or uninstall it"
+
+
+def warn(point: EntryPoint, what: object) -> None:
+    """Say what is wrong with a plugin; once, however many of its components have the same fault."""
+    owner = point.dist.name if point.dist else point.value
+    if owner not in WARNED:
+        WARNED.add(owner)
+        print(f"rfbench: warning: {what}", file=sys.stderr)
 
 
 def build(kind: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:

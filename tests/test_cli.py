@@ -40,6 +40,11 @@ def test_help_version_and_lists(rfbench):
     assert everything.index("wacker/fig4_2 ") < everything.index("wacker/fig4_10 ")
 
 
+def test_the_sign_is_a_name_of_the_spread(rfbench):
+    done = rfbench("sketch=rff", "dataset=wine", "features=16", "seeds=2", "±=stderr")
+    assert "± standard error of the mean over seeds" in done.stdout, done.stderr
+
+
 def test_an_internal_error_has_a_code_of_its_own_and_a_traceback_on_request(rfbench, monkeypatch):
     def broken(words):
         raise ZeroDivisionError("a bug")

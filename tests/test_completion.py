@@ -20,6 +20,7 @@ from support import ROOT
         ("rfbench task.row", {"task.rows="}),  # of the default task
         ("rfbench size=", {"size=full", "size=normal", "size=quick"}),
         ("rfbench force=t", {"force=true"}),
+        ("rfbench spread=", {"spread=std", "spread=stderr"}),
         ("rfbench clean --o", {"--older", "--orphans"}),
         ("rfbench data sh", {"show"}),
         ("rfbench data add --on", {"--onehot"}),

@@ -79,6 +79,13 @@ def test_an_unknown_metric_is_refused_before_the_run(rfbench, tmp_path):
     assert not list(tmp_path.glob("outputs/*/*"))
 
 
+def test_a_metric_of_another_task_costs_the_figure_and_not_the_table(rfbench):
+    done = rfbench(*WORDS, "plot=[error:features]")
+    assert done.returncode == 2
+    assert "rel_frobenius" in done.stdout
+    assert "no 'error' to draw in error:features; choose from max_abs_error" in done.stderr
+
+
 @pytest.mark.medium
 def test_runs_that_name_other_figures_are_drawn_together(rfbench, tmp_path, run):
     assert rfbench("sketch=orf", *WORDS[1:], "plot=[max_abs_error:features]").returncode == 0

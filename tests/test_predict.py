@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from rfbench.checks import InputError
-from rfbench.commands.predict import load_model
+from rfbench.commands.predict import find_model, load_model
 
 HEADER = "patient_id,sex,bmi,crp,age,outcome\n"
 
@@ -42,7 +42,7 @@ def saved_without_report(directory, *words):
 
     (config,) = compose_jobs(with_search_path(["seeds=1", "task.save=true", *words]), False)
     place = directory / "run"
-    place.mkdir(exist_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
     run(build_job(plain_config(without_hydra(config))), place, keep_going=False)
     return place
 
@@ -162,7 +162,8 @@ def test_wrong_columns_are_one_clear_line(patients, rfbench):
         (["nowhere", "new.csv"], "no directory nowhere"),
         ([run, "none.csv"], "no file none.csv"),
         ([run, "new.csv", "--features", "5"], "it has 16 features seed 0, 16 features seed 1, 32"),
-        ([patients / "cache", "new.csv"], "has no saved model; run its command again with task.save=true"),
+        ([patients / "cache", "new.csv"], "no saved model; run a command of task=ridge, gpr, gpc or svm again with"),
+        (["new.csv", run], "new.csv is no model; name the directory that rfbench printed first, then the rows: RUN"),
         ([run], "the following arguments are required: FILE"),
     ):
         done = rfbench("predict", *words)
@@ -175,6 +176,29 @@ def test_models_that_cannot_be_saved_are_refused_before_the_run(rfbench):
         done = rfbench(*words, "task.save=true", "seeds=1")
         assert done.returncode == 2
         assert "task.save=true" in done.stderr
+
+
+def test_the_directory_above_all_runs_is_enough_for_one_model(tmp_path):
+    run = saved_without_report(tmp_path / "outputs" / "wine-rff-ridge", "task=ridge", "dataset=wine", "sketch=rff")
+    assert find_model(tmp_path / "outputs").parent == run / "models"
+    saved_without_report(tmp_path / "outputs" / "wine-rff-svm", "task=svm", "dataset=wine", "sketch=rff")
+    with pytest.raises(InputError, match=r"has models of 2 jobs; name one: .*wine-rff-ridge.*wine-rff-svm"):
+        find_model(tmp_path / "outputs")
+
+
+def test_probabilities_are_the_same_bits_with_other_exponentials(tmp_path, monkeypatch):
+    """Versions of NumPy differ in the last bit of exponentials in double precision, and in no bit of single ones."""
+    run = saved_without_report(tmp_path, "task=gpc", "dataset=wine", "sketch=rff", "features=64")
+    model, X, exp = load_model(run), np.random.default_rng(0).normal(size=(50, 13)), np.exp
+    before = model.table(X)
+
+    def other_exp(x, *more, **options):
+        y = exp(x, *more, **options)
+        return np.nextafter(y, np.inf) if y.dtype == np.float64 else y
+
+    monkeypatch.setattr(np, "exp", other_exp)
+    for name, column in model.table(X).items():
+        np.testing.assert_array_equal(column, before[name])
 
 
 def test_other_features_than_those_saved_are_noticed(tmp_path):

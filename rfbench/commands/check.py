@@ -51,7 +51,8 @@ def main(words: list[str]) -> int:
         failed += bool(wrong)
     if bias:
         print(f"  its mean is not tested closely, because it states a bias: {bias}")
-    print(f"{group} '{name}': {f'{failed} checks failed' if failed else 'good'} ({perf_counter() - start:.1f} s)")
+    verdict = f"{failed} check{'s' if failed > 1 else ''} failed" if failed else "good"
+    print(f"{group} '{name}': {verdict} ({perf_counter() - start:.1f} s)")
     return 1 if failed else 0
 
 

@@ -82,7 +82,7 @@ def overrides(given: list[str], word: str, groups: Iterable[str] = ()) -> list[s
 
 def _values(key: str) -> Iterable[str]:
     """The values that a key may have, where they are few."""
-    known = {"dtype": ("float32", "float64"), "size": ("quick", "normal", "full")}
+    known = {"dtype": ("float32", "float64"), "size": ("quick", "normal", "full"), "spread": ("std", "stderr")}
     return known.get(key) or (("true", "false") if root_keys().get(key, ("",))[0] in ("true", "false") else ())
 
 

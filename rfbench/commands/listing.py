@@ -1,6 +1,5 @@
 """`rfbench list`: every choice of every group, in a few words each."""
 
-import sys
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from rfbench.checks import InputError, did_you_mean
 from rfbench.config.files import choices
 from rfbench.progress import columns
-from rfbench.registry import GROUPS, entry_points, loaded
+from rfbench.registry import GROUPS, entry_points, loaded, warn
 
 WIDTH, LONGEST, NARROWEST = 120, 24, 30  # of the output without a terminal, of names beside their text, of texts
 KINDS = {word: group for group, (word, _) in GROUPS.items()}
@@ -57,7 +56,7 @@ def _plugged(group: str) -> dict[str, Any]:
         try:
             found[point.name] = loaded(point)
         except InputError as error:
-            print(f"rfbench: warning: {error}", file=sys.stderr)
+            warn(point, error)
     return found
 
 

@@ -37,14 +37,17 @@ def load_model(run: str | Path, features: int | None = None, seed: int | None = 
 
 def find_model(run: Path, features: int | None = None, seed: int | None = None) -> Path:
     """The file of a model."""
-    if run.is_file():
+    if run.is_file() and run.suffix == ".npz":
         return run
+    if run.is_file():
+        raise InputError(f"{run} is no model; name the directory that rfbench printed first, then the rows: RUN FILE")
     if not run.is_dir():
         raise InputError(f"no directory {run}; name one that rfbench printed, such as outputs/…/…")
-    found = (path for place in ("models", "*/models", "jobs/*/models") for path in run.glob(f"{place}/*.npz"))
-    places = sorted({path.parent for path in found})
+    places = sorted({path.parent for path in run.rglob("models/*.npz")})
     if not places:
-        raise InputError(f"{run} has no saved model; run its command again with task.save=true")
+        raise InputError(
+            f"{run} has no saved model; run a command of task=ridge, gpr, gpc or svm again with task.save=true"
+        )
     if len(places) > 1:
         raise InputError(
             f"{run} has models of {len(places)} jobs; name one: {', '.join(str(p.parent) for p in places)}"

@@ -23,11 +23,13 @@ from rfbench.registry import GROUPS
 
 # Words that people use for what has another name here.
 SYNONYMS = {
+    "": {"D": "features", "d": "dataset.columns", "p": "degree", "k": "degree", "n": "train_rows"},
     "task": {"regression": "ridge or gpr", "classification": "ridge, gpc or svm", "gp": "gpr or gpc", "mmd": "kid"},
     "kernel": {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "softmax": "exponential"},
     "sketch": {"fourier": "rff or orf", "countsketch": "tensorsketch", "performer": "favor", "none": "exact"},
 }
 # The directory is named by a hash of the config, so it cannot be chosen.
+MOST_OWNERS = 6  # choices that a message names
 RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
 KEYS = frozenset(field.name for field in fields(Root))
@@ -221,8 +223,18 @@ def missing_key(key: str) -> str:
     """Why there is no such key."""
     known, group = known_keys(), key.partition(".")[0]
     if key in known:
-        return f"'{key}' is an option of another {group} than the one chosen; see rfbench --cfg job"
+        others = f" ({' or '.join(owners)})" if 0 < len(owners := owners_of(key)) <= MOST_OWNERS else ""
+        return f"'{key}' is an option of another {group} than the one chosen{others}; see rfbench --cfg job"
+    if key in SYNONYMS[""]:
+        return f"no '{key}' in the config; did you mean '{SYNONYMS[''][key]}'?"
     return f"no '{key}' in the config; {did_you_mean(key, known)}"
+
+
+def owners_of(key: str) -> list[str]:
+    """The choices that have an option: task=gpr for task.likelihood."""
+    group, _, option = key.partition(".")
+    files = (CONF / group).glob("*.yaml")
+    return [f"{group}={path.stem}" for path in sorted(files) if option in own_options(path, group)]
 
 
 def missing_choice(group: str, word: str) -> str:

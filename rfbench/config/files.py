@@ -1,13 +1,12 @@
 """The folders of YAML files: where they are, which choices they hold, and the comments that explain them."""
 
 import re
-import sys
 from functools import cache
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 
-from rfbench.registry import GROUPS, broken, entry_points
+from rfbench.registry import GROUPS, broken, entry_points, warn
 from rfbench.storage import cache_dir
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -29,7 +28,7 @@ def _folders(point: EntryPoint) -> list[Path]:
         if spec is None:
             raise ModuleNotFoundError(f"no package {point.value}")
     except Exception as error:
-        print(f"rfbench: warning: {broken(point, error)}", file=sys.stderr)
+        warn(point, broken(point, error))
         return []
     return [Path(place) for place in spec.submodule_search_locations or ()]
 

@@ -22,7 +22,7 @@ from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.networks import MODELS, found, load_network
 from rfbench.datasets.published.sources import SOURCES
 from rfbench.datasets.shifted import load_shifted
-from rfbench.registry import find
+from rfbench.registry import entry_points, find
 
 __all__ = ["GENERATED", "load", "names", "status"]
 
@@ -92,4 +92,6 @@ def status(name: str, data_dir: str | None) -> str:
         return "needs extraction"
     if name in CATALOGUE:
         return "downloadable" if name in SOURCES else "manual download"
-    return "own file" if own.recipe(name).is_file() else "unknown"
+    if own.recipe(name).is_file():
+        return "own file"
+    return "of a plugin" if name in {point.name for point in entry_points(group="rfbench.datasets")} else "unknown"

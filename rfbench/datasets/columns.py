@@ -248,7 +248,7 @@ def _problems(
     for j in features:
         if not names[j]:
             yield f"column {j} has no name: name it, or --drop {j}"
-        elif list(names).index(names[j]) < j:
+        elif list(names).index(names[j]) < j or names[j] == names[y]:
             yield f"two columns are named '{names[j]}': rename one, or --drop {j}"
     rows = facts[y].rows
     if commas := [names[j] for j, found in facts.items() if found.has_commas and j not in onehot]:

@@ -172,6 +172,12 @@ def _convert(part: Path, addition: Addition, sha256: str) -> int:
     (n, _), y = write_rows(part / "X.npy", counted(), "float64")
     if addition.task == "regression" and y.dtype.kind == "U":
         raise InputError(f"--task regression needs numbers as targets; {addition.file.name} has {str(y[0])!r}")
+    if y.dtype.kind == "U" and n > MAX_CLASSES and len(np.unique(y)) == n:
+        target = f" '{found.columns.target}'" if isinstance(found, Plan) else ""
+        raise InputError(
+            f"{addition.file.name}: no two rows have the same target{target}, such as {str(y[0])!r}, so there are no "
+            "classes to learn; name another --target"
+        )
     n_train, columns = lengths[0] if len(lengths) == 2 else None, None
     if isinstance(found, Plan):
         medians = fill_medians(part / "X.npy", found.fills, n_train or n)

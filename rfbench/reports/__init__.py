@@ -16,8 +16,11 @@ def write_report(
     notes: Sequence[str] = (),
     spread: str = "std",
 ) -> str:
-    """Write summary.csv and the figure that `plot` names; return the table as text."""
-    from rfbench.progress import columns
+    """Write summary.csv and the figure that `plot` names; return the table as text.
+
+    Where nothing has the metric that `plot` names, the table is printed all the same: it may have taken hours.
+    """
+    from rfbench.progress import columns, say
     from rfbench.reports.differences import verdicts
     from rfbench.reports.figures.figure import write_figure
     from rfbench.reports.figures.projections import write_crossings
@@ -26,9 +29,11 @@ def write_report(
 
     summary = summarize(to_frame(rows))
     write_summary(directory / "summary.csv", summary)
+    below = [*write_crossings(directory, summary), *verdicts(summary)]
+    text = "\n".join([as_text(summary, spread, columns(sys.maxsize)), *below])
     try:
         write_figure(directory, summary, summarize_curves(series), plot, notes)
     except InputError as mistake:
+        say(text)
         raise InputError(f"{mistake}; the numbers are in {directory / 'summary.csv'}") from None
-    below = [*write_crossings(directory, summary), *verdicts(summary)]
-    return "\n".join([as_text(summary, spread, columns(sys.maxsize)), *below])
+    return text

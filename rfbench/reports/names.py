@@ -5,12 +5,11 @@ metric to the printed one.
 """
 
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 
 from rfbench.checks import InputError
-from rfbench.registry import entry_points, loaded
+from rfbench.registry import entry_points, loaded, warn
 
 COMPONENTS = {  # sketches, datasets, kernels, tasks
     "gaussian": "Gaussian",
@@ -192,7 +191,7 @@ def plugged() -> Mapping[str, str]:
         try:
             found |= loaded(point)
         except (InputError, TypeError) as error:
-            print(f"rfbench: warning: {error}", file=sys.stderr)
+            warn(point, error)
     return found
 
 

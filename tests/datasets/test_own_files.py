@@ -278,6 +278,12 @@ def test_show_and_remove(patients, cache, capsys):
     [
         (",a,y\n0,1,2.5\n", [], "column 0 has no name: name it, or --drop 0"),
         ("a,a,y\n0,1,2.5\n", [], "two columns are named 'a'"),
+        ("y,b,y\n0,1,2.5\n", [], "two columns are named 'y': rename one, or --drop 0"),
+        (
+            "a,id\n" + "".join(f"{i},p{i}\n" for i in range(30)),
+            [],
+            "no two rows have the same target 'id', such as 'p0'",
+        ),
         ("a,b,y\n1,,2.5\n2,,1.5\n", ["--missing", "median"], "'b' is empty: --drop b"),
         ("a,b,y\n1,2,2.5\n", ["--target", "y", "--drop", "y"], "'y' is named twice"),
         ("a,b,y\n1,2,2.5\n", ["--onehot", "c"], "has no column 'c'"),

@@ -6,9 +6,11 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from rfbench.checks import InputError, Parser
+from rfbench.config.files import choices
 from rfbench.reports.compare.author import EXPERIMENTS, author
 from rfbench.reports.compare.claims import FAILS, HOLDS, Check, check, read_claims
 from rfbench.reports.compare.ours import read_ours
@@ -84,10 +86,18 @@ def _parse(words: list[str]) -> argparse.Namespace:
     args = parser.parse_args(words)
     if args.directory and not args.experiment and not Path(args.directory).exists() and source_of(args.directory):
         args.directory, args.experiment = None, args.directory
+    if args.directory and not Path(args.directory).exists() and (near := nearest(args.directory)):
+        raise InputError(f"no directory or experiment '{args.directory}'; did you mean '{near}'?")
     args.directory, args.source = Path(args.directory or "outputs"), source_of(args.experiment or "")
     if args.experiment and not args.source:
-        raise InputError(f"no published numbers of '{args.experiment}'; name an experiment such as wacker/tableD_1")
+        near = nearest(args.experiment) or "wacker/tableD_1"
+        raise InputError(f"no published numbers of '{args.experiment}'; name an experiment such as {near}")
     return args
+
+
+def nearest(word: str) -> str:
+    """The experiment with published numbers whose name is like a word, or nothing."""
+    return next(iter(get_close_matches(word, filter(source_of, choices("experiment")), 1, 0.75)), "")
 
 
 def source_of(experiment: str) -> str | None:

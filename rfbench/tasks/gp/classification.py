@@ -129,8 +129,8 @@ class ClassificationModel(Fitted):
 
     def __call__(self, X: Array, first: int, engine: Engine) -> dict[str, Array]:
         mean, variance = self.process(X, engine)
-        log_p = log_probabilities(mean + self.shift, variance, self.samples, (self.seed, first), engine)
-        return {"outputs": log_p, "probabilities": np.exp(log_p)}
+        most, share = softmax(mean + self.shift, variance, self.samples, (self.seed, first), engine)
+        return {"outputs": most + np.log(share), "probabilities": np.exp(most) * share}
 
 
 def class_counts(train: Prepared, task: str) -> Array:
@@ -157,9 +157,19 @@ def dirichlet(counts: Array, alpha: float, signal: float | str) -> tuple[Model, 
 
 
 def log_probabilities(mean: Array, variance: Array, samples: int, key: tuple[int, int], engine: Engine) -> Array:
-    """Logarithms of (2), each row with draws of its own."""
+    """Logarithms of (2)."""
+    most, share = softmax(mean, variance, samples, key, engine)
+    return most + np.log(share)
 
-    def block(rows: slice) -> Array:
+
+def softmax(mean: Array, variance: Array, samples: int, key: tuple[int, int], engine: Engine) -> tuple[Array, Array]:
+    """(2) as the logarithm of the largest draw and the mean over this draw, each row with draws of its own.
+
+    All exponentials are in single precision, which versions of NumPy round alike; those in double precision they do
+    not, and a saved model would predict other bits.
+    """
+
+    def block(rows: slice) -> tuple[Array, Array]:
         rng = rng_for(key[0], "gpc", "softmax", key[1] + rows.start)
         # Draws lie along the last axis, so every operation, also one over the classes, runs along memory.
         f = rng.standard_normal((mean.shape[1], rows.stop - rows.start, samples), np.float32)
@@ -168,6 +178,7 @@ def log_probabilities(mean: Array, variance: Array, samples: int, key: tuple[int
         f -= f.max(0)
         f -= np.log(np.exp(f).sum(0))  # the logarithm of the softmax
         most = f.max(2, keepdims=True)
-        return (most[..., 0] + np.log(np.exp(f - most).mean(2, dtype=np.float64))).T
+        return most[..., 0].T, np.exp(f - most).mean(2, dtype=np.float64).T
 
-    return np.concatenate(list(engine.map(block, spans(len(mean), SOFTMAX_ROWS))))
+    most, share = zip(*engine.map(block, spans(len(mean), SOFTMAX_ROWS)), strict=True)
+    return np.concatenate(most), np.concatenate(share)

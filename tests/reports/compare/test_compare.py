@@ -458,6 +458,10 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
 
     monkeypatch.chdir(tmp_path)
     assert "no directory outputs" in refused()
+    assert "no directory or experiment 'wacker/tabelD_1'; did you mean 'wacker/tableD_1'?" in refused("wacker/tabelD_1")
+    assert "no published numbers of 'braut/table3'; name an experiment such as brault/table3" in refused(
+        ".", "braut/table3"
+    )
     job = tmp_path / "outputs" / "job"
     job.mkdir(parents=True)
     assert "no results" in refused()

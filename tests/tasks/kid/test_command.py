@@ -123,6 +123,16 @@ def test_several_files_are_compared_with_one(rfbench, tmp_path):
     assert float(rows["real:far - also_far", "kid_difference_error"]["value"]) < np.hypot(*errors)
 
 
+def test_a_set_compared_with_itself_is_named(rfbench, tmp_path):
+    """Its rows are not independent of themselves: the estimate is below 0 by many of its errors."""
+    np.save(tmp_path / "real.npy", sets()[0])
+    done = rfbench("task=kid", "task.x=real.npy", "task.y=real.npy", "features=32", "seeds=1", "task.subsets=0")
+    assert done.returncode == 0
+    assert "real.npy is compared with itself; the estimate is for sets drawn apart" in done.stderr
+    np.save(tmp_path / "other.npy", sets()[1])
+    assert rfbench("task=kid", "task.x=real.npy", "task.y=other.npy", "features=32", "seeds=1").stderr == ""
+
+
 MISTAKES = {
     "task.x=real.npy": "compare two files; give task.y too",
     "task.x=real.npy task.y=fake.npy": "fake.npy does not exist",
