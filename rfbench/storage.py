@@ -70,6 +70,13 @@ def remove_leftovers(directory: Path) -> None:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
+def sweep_cache() -> None:
+    """Remove what killed processes left in the cache: a conversion may be as large as its dataset."""
+    for pattern in (".", "arrays", "arrays/*", "own", "own/*", "conf/dataset", "references", "finished"):
+        for folder in cache_dir().glob(pattern) if pattern != "." else [cache_dir()]:
+            remove_leftovers(folder)
+
+
 def is_running(pid: int, since: float) -> bool:
     """Whether the process that had this number at that time runs on, and is not this one.
 

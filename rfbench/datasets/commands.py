@@ -23,7 +23,7 @@ from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.fingerprints import FINGERPRINTS
 from rfbench.datasets.store import READ_ROWS, fingerprint, open_arrays
 from rfbench.registry import find
-from rfbench.storage import cache_dir, scratch_dir
+from rfbench.storage import cache_dir, scratch_dir, sweep_cache
 
 WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(
     (*GENERATED, "shifted"), "generated on the fly"
@@ -84,6 +84,7 @@ def main(words: list[str]) -> int:
         run: int = find("data command", words[0], {})(words[1:])
         return run
     options = _parser().parse_args(words)
+    sweep_cache()
     if options.verb == "get":
         return get_sets(options.names)
     if options.verb == "check":
