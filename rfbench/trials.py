@@ -47,8 +47,8 @@ V = TypeVar("V")
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
-        for place in (directory, directory / MODELS):
-            remove_leftovers(place)
+        remove_leftovers(directory)
+        remove_leftovers(directory / MODELS, alone=True)
         job.engine.ledger.directory = directory / "partial"
         results = Results(directory, bool(job.config["force"]))
         try:

@@ -111,6 +111,23 @@ def test_what_was_killed_in_the_cache_goes_at_the_next_start(words, rfbench, tmp
     assert not list(cache.rglob(f".*.{dead}"))
 
 
+def test_a_leftover_whose_number_belongs_to_a_process_that_runs_goes_too(rfbench, tmp_path):
+    """From the models at once, since who has the lock is the only one to write there; else when that process ends."""
+    words = ("-m", "dataset=wine", "task=ridge", "task.save=true", "sketch=rff", "features=16", "seeds=1")
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench(*words, env=env).returncode == 0
+    (sweep,) = tmp_path.glob("outputs/sweep-*")
+    (job,) = sweep.glob("jobs/*")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        for place in (job / "models", job, sweep):
+            (place / f".half.npz.{other.pid}").write_text("half")
+        assert rfbench(*words, env=env).returncode == 0
+        assert list((job / "models").glob(".*")) == []
+        assert (job / f".half.npz.{other.pid}").exists()  # it may be a figure
+    assert rfbench(*words, env=env).returncode == 0
+    assert not list(sweep.rglob(f".*.{other.pid}"))
+
+
 KILLED = """
 import os, sys
 from pathlib import Path
