@@ -78,10 +78,10 @@ def fill(job: Job, directory: Path, results: Results) -> None:
                 manifest.write(dataset.digest, recorder)
             computed = True
             recorder.keep(directory)
-            results.add(rows)
+            log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+            results.add(rows)  # last, so that nothing else is missing where the run is killed
             if not job.partial:
                 job.engine.ledger.clear()
-            log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
     finally:
         if computed or (results.done and not manifest.path.exists()):
             manifest.write(dataset.digest, recorder)
