@@ -107,6 +107,8 @@ def build_job(plain: dict[str, Any]) -> Job:
             nearest = did_you_mean(unknown[0], choices, always_all=True)
             raise InputError(f"no metric '{unknown[0]}' for plot=[{pair}]; {nearest}")
     refuse_unknown(plain["dataset"])
+    file = plain["dataset"].get("file", "")
+    require(isinstance(file, str), "dataset.file", "a path", file)
     kernel = kernel_recipe(degree=plain["degree"], **plain["kernel"])
     job = Job(
         config=plain,

@@ -65,8 +65,10 @@ def perform(words: list[str]) -> Done | None:
     from rfbench.config.identity import directories, results_dir
     from rfbench.results import tally
     from rfbench.results.finished import data_of
+    from rfbench.storage import sweep_cache
 
     require_plain("the working directory", os.getcwd())
+    sweep_cache()
     args = parse(words)
     flags = [word for word in words if word not in args.overrides]
     planned = plan(with_search_path(with_plain_paths(args.overrides)), args.multirun)

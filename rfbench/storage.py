@@ -59,22 +59,35 @@ def scratch_dir(parent: Path) -> Iterator[Path]:
         yield Path(scratch)
 
 
-def remove_leftovers(directory: Path) -> None:
-    """Remove temporary files and directories of processes that were killed: .NAME.PID, .HOST.….PID."""
+def remove_leftovers(directory: Path, alone: bool = False) -> None:
+    """Remove temporary files and directories of processes that were killed: .NAME.PID, .HOST.….PID.
+
+    Where a lock says that no other process writes the directory, all of them are such, whoever has the number now.
+    """
     for path in directory.glob(".*.*[0-9]"):
-        pid = path.name.rpartition(".")[2]
-        if not pid.isdecimal() or (path.is_dir() and not path.name.startswith(f".{HOST}.")):
+        if not is_temporary(path) or (path.is_dir() and not path.name.startswith(f".{HOST}.")):
             continue
         with suppress(OSError):  # another process was faster, or it is not ours
-            if not is_running(int(pid), path.lstat().st_mtime):
+            if alone or not is_running(int(path.suffix[1:]), path.lstat().st_mtime):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def is_temporary(path: Path) -> bool:
+    return path.name.startswith(".") and path.suffix[1:].isdecimal()
+
+
+def sweep_cache() -> None:
+    """Remove what killed processes left in the cache: a conversion may be as large as its dataset."""
+    for pattern in (".", "arrays", "arrays/*", "own", "own/*", "conf/dataset", "references", "finished"):
+        for folder in cache_dir().glob(pattern) if pattern != "." else [cache_dir()]:
+            remove_leftovers(folder)
 
 
 def is_running(pid: int, since: float) -> bool:
     """Whether the process that had this number at that time runs on, and is not this one.
 
     Numbers are given again: who started later has written nothing before.  Our own process has nothing unfinished when
-    it looks for leftovers.  The lock of a run would not tell: tables, figures and tallies are written without it.
+    it looks for leftovers.  Tables, figures and tallies are written without the lock of a run, which would tell.
     """
     import psutil
 

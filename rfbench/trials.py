@@ -47,8 +47,8 @@ V = TypeVar("V")
 def run(job: Job, directory: Path, keep_going: bool) -> Results:
     """Fill the job's results.csv.  With keep_going a mistake in the input is a failed row too, not an error."""
     with only_writer(directory):
-        for place in (directory, directory / MODELS):
-            remove_leftovers(place)
+        remove_leftovers(directory)
+        remove_leftovers(directory / MODELS, alone=True)
         job.engine.ledger.directory = directory / "partial"
         results = Results(directory, bool(job.config["force"]))
         try:
@@ -78,10 +78,10 @@ def fill(job: Job, directory: Path, results: Results) -> None:
                 manifest.write(dataset.digest, recorder)
             computed = True
             recorder.keep(directory)
-            results.add(rows)
+            log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
+            results.add(rows)  # last, so that nothing else is missing where the run is killed
             if not job.partial:
                 job.engine.ledger.clear()
-            log.info("%s features, seed %s: %s", rows[0]["features"], rows[0]["seed"], rows[0]["status"])
     finally:
         if computed or (results.done and not manifest.path.exists()):
             manifest.write(dataset.digest, recorder)

@@ -209,3 +209,42 @@ def test_a_broken_recipe_of_an_own_dataset(text, rfbench, tmp_path):
     one_line(done, RECIPES[text])
     assert rfbench("list", "datasets", env=env).returncode == 0
     assert rfbench("dataset=wine", "features=64", "seeds=1", env=env).returncode == 0
+
+
+DAMAGED = (b"name: [", b"", b"3\n", b"- 1\n", b"\0", b"\xff\xfe", b"name: mine\nfile: 3\n", b"file: /x\n")
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_verbs_name_a_damaged_recipe_and_it_can_be_removed(content, rfbench, tmp_path):
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    (tmp_path / "own.csv").write_text("a,y\n1,2\n3,4\n")
+    add = ("data", "add", "own.csv", "--name", "mine")
+    assert rfbench(*add, env=env).returncode == 0
+    path = tmp_path / "cache" / "conf" / "dataset" / "mine.yaml"
+    path.write_bytes(content)
+    one_line(rfbench("data", "show", "mine", env=env), f"{path} is damaged; rfbench data remove mine")
+    one_line(rfbench("dataset=mine", "features=64", "seeds=1", env=env))
+    one_line(rfbench(*add, env=env), "rfbench data remove mine")
+    done = rfbench("data", "check", "mine", env=env)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"mine: BAD: {path} is damaged" in done.stdout
+    assert rfbench("data", "remove", "mine", env=env).returncode == 0
+    assert not list((tmp_path / "cache" / "own").iterdir())
+    assert rfbench(*add, env=env).returncode == 0
+
+
+@pytest.mark.parametrize("content", [b"3\n", b"\xff\xfe"])
+def test_a_config_that_holds_no_keys_is_named(content, rfbench, tmp_path):
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    (folder := tmp_path / "cache" / "conf" / "dataset").mkdir(parents=True)
+    (folder / "mine.yaml").write_bytes(content)
+    one_line(rfbench("dataset=mine", env=env), f"{folder / 'mine.yaml'} is damaged; mend it or delete it")
+
+
+def test_a_dataset_under_another_name_is_checked_and_shown(rfbench, tmp_path):
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    (folder := tmp_path / "cache" / "conf" / "dataset").mkdir(parents=True)
+    (folder / "grapes.yaml").write_text("name: wine\nprepare: [standardize]\n")
+    for verb in ("show", "check", "remove"):
+        done = rfbench("data", verb, "grapes", env=env)
+        assert done.returncode == 0, done.stderr

@@ -95,6 +95,39 @@ def test_a_finished_command_that_finds_what_a_kill_left_removes_it(rfbench, tmp_
             assert not list(sweep.rglob(f".*.{dead}")), (place, name)
 
 
+@pytest.mark.parametrize("words", ["dataset=wine features=16 seeds=1", "data check wine"])
+def test_what_was_killed_in_the_cache_goes_at_the_next_start(words, rfbench, tmp_path):
+    """Of any command: the next one may use another dataset, or none that has to be converted."""
+    cache, dead = tmp_path / "cache", gone()
+    folders = [f".{HOST}.abc.{dead}", f"arrays/.{HOST}.abc.{dead}", f"own/.{HOST}.abc.{dead}", "arrays/boston-0"]
+    for name in folders:
+        (cache / name / "part").mkdir(parents=True)
+    files = [f"arrays/boston-0/.meta.json.{dead}", f"conf/dataset/.mine.yaml.{dead}", f"references/.exact.npz.{dead}"]
+    for name in files:
+        (cache / name).parent.mkdir(parents=True, exist_ok=True)
+        (cache / name).write_text("half")
+    done = rfbench(*words.split(), env={"RFBENCH_CACHE": str(cache)})
+    assert done.returncode == 0, done.stderr
+    assert not list(cache.rglob(f".*.{dead}"))
+
+
+def test_a_leftover_whose_number_belongs_to_a_process_that_runs_goes_too(rfbench, tmp_path):
+    """From the models at once, since who has the lock is the only one to write there; else when that process ends."""
+    words = ("-m", "dataset=wine", "task=ridge", "task.save=true", "sketch=rff", "features=16", "seeds=1")
+    env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
+    assert rfbench(*words, env=env).returncode == 0
+    (sweep,) = tmp_path.glob("outputs/sweep-*")
+    (job,) = sweep.glob("jobs/*")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        for place in (job / "models", job, sweep):
+            (place / f".half.npz.{other.pid}").write_text("half")
+        assert rfbench(*words, env=env).returncode == 0
+        assert list((job / "models").glob(".*")) == []
+        assert (job / f".half.npz.{other.pid}").exists()  # it may be a figure
+    assert rfbench(*words, env=env).returncode == 0
+    assert not list(sweep.rglob(f".*.{other.pid}"))
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

@@ -28,8 +28,8 @@ SYNONYMS = {
     "kernel": {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "softmax": "exponential"},
     "sketch": {"fourier": "rff or orf", "countsketch": "tensorsketch", "performer": "favor", "none": "exact"},
 }
-# The directory is named by a hash of the config, so it cannot be chosen.
 MOST_OWNERS = 6  # choices that a message names
+# The directory is named by a hash of the config, so it cannot be chosen.
 RESERVED = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.output_subdir", "hydra.job.chdir")
 
 KEYS = frozenset(field.name for field in fields(Root))
@@ -65,8 +65,8 @@ def composing() -> Iterator[None]:
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
             yield
-    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
-        if isinstance(error, InputError):
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError, OSError) as error:
+        if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno):
             raise
         raise InputError(in_one_line(error)) from None
 
@@ -263,7 +263,19 @@ def in_one_line(error: Exception) -> str:
         return f"'{error.override}' is not of the form key=value; see rfbench --help"
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
         return missing_key(match[1])
+    if isinstance(error, OSError | UnicodeDecodeError) and (path := damaged_config()):  # they do not name it
+        return f"{path} is damaged; mend it or delete it"
     return " ".join(re.sub(r"\w+ raised while composing config:", "", str(error)).split())
+
+
+def damaged_config() -> Path | None:
+    """A config file that is not ours and holds no keys."""
+    for path in (path for root in roots()[1:] for path in sorted(root.rglob("*.yaml"))):
+        try:
+            assert isinstance(OmegaConf.load(path), DictConfig)
+        except (AssertionError, YAMLError, OSError, ValueError):
+            return path
+    return None
 
 
 def without_hydra(config: DictConfig) -> DictConfig:

@@ -23,7 +23,7 @@ from rfbench.datasets.published.fetch import fetch
 from rfbench.datasets.published.fingerprints import FINGERPRINTS
 from rfbench.datasets.store import READ_ROWS, fingerprint, open_arrays
 from rfbench.registry import find
-from rfbench.storage import cache_dir, scratch_dir
+from rfbench.storage import cache_dir, scratch_dir, sweep_cache
 
 WITHOUT_FILES = dict.fromkeys(EMBEDDED, "embedded in scikit-learn") | dict.fromkeys(
     (*GENERATED, "shifted"), "generated on the fly"
@@ -84,6 +84,7 @@ def main(words: list[str]) -> int:
         run: int = find("data command", words[0], {})(words[1:])
         return run
     options = _parser().parse_args(words)
+    sweep_cache()
     if options.verb == "get":
         return get_sets(options.names)
     if options.verb == "check":
@@ -144,7 +145,7 @@ def remove_sets(wanted: Sequence[str]) -> int:
 def show_set(name: str) -> int:
     """Print the columns of an available dataset with their types and ranges, its target, preparation and digest."""
     _refuse_unknown([name])
-    config = next(node for root in roots() if (node := _config(root / "dataset" / f"{name}.yaml")))
+    config = next(node for root in roots() if (node := _config(root, name)))
     data = load(config, data_dir=None, download=False)
     n, d = data.X.shape
     labels = ", ".join(map(class_name, data.labels)) or f"0 to {(data.classes or 0) - 1}"
@@ -185,7 +186,9 @@ def _described(data: Dataset) -> list[tuple[str, ...]]:
     return lines
 
 
-def _config(path: Path) -> dict[str, Any]:
+def _config(root: Path, name: str) -> dict[str, Any]:
+    if (path := root / "dataset" / f"{name}.yaml") == own.recipe(name) and path.is_file():
+        return own.recipe_keys(name)
     return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
@@ -230,7 +233,7 @@ def _check_other(name: str) -> str:
     extracted = name in networks.MODELS
     if extracted and not networks.found(name, "final", None):
         return ""
-    data = load({"name": name}, data_dir=None, download=False) if extracted else own.load_named(name)
+    data = load({"name": name} if extracted else own.recipe_keys(name), data_dir=None, download=False)
     for start in range(0, data.X.shape[0], READ_ROWS):
         if not np.isfinite(data.X.read(start, start + READ_ROWS)).all():
             remedy = "extract it again" if extracted else f"delete {own.recipe(name)} and add the file again"

@@ -5,11 +5,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from yaml import YAMLError, safe_load
 
 from rfbench.arrays import Array
 from rfbench.blocks import spans
@@ -24,7 +26,7 @@ from rfbench.datasets.formats.tables import CELLS_PER_CHUNK, Block
 from rfbench.datasets.published.readers import libsvm_parts
 from rfbench.datasets.store import READ_ROWS, DamagedError, open_arrays, write_rows, write_targets
 from rfbench.seeds import rng_for
-from rfbench.storage import atomic_dir, cache_dir, checksum, digest, replace_file
+from rfbench.storage import UNREADABLE, atomic_dir, cache_dir, checksum, digest, replace_file
 
 KEYS = ("name", "file", "sha256", "prepare", "threshold", *LATER["dataset"])  # of its config file
 MAX_CLASSES = 20  # integers with more different values are a regression target
@@ -57,15 +59,13 @@ def names() -> list[str]:
     return sorted(yaml.stem for yaml in recipe("").parent.glob("[A-Za-z]*.yaml"))
 
 
-def recipe_keys(name: str) -> dict[str, str]:
-    """The config of the dataset that `add` gave this name."""
-    keys = dict(line.split(": ", 1) for line in recipe(name).read_text().splitlines()[1:])
-    return {**keys, "file": json.loads(keys["file"])}
-
-
-def load_named(name: str) -> Dataset:
-    """The dataset that `add` gave this name."""
-    return load_own(recipe_keys(name))
+def recipe_keys(name: str) -> dict[str, Any]:
+    """The config of the dataset that `add` gave this name, or that its owner has written there."""
+    with suppress(*UNREADABLE, YAMLError):
+        keys = safe_load(recipe(name).read_text(encoding="utf-8"))
+        if isinstance(keys["name"], str) and isinstance(keys.get("file", ""), str):
+            return keys
+    raise InputError(f"{recipe(name)} is damaged; rfbench data remove {name}, then add the file again")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def add(addition: Addition, dry_run: bool = False) -> str:
     wishes = [] if addition.wishes == Wishes(addition.wishes.target) else [addition.wishes]
     key = digest(sums, addition.wishes.target, addition.task, *wishes)[:12]
     directory = cache_dir() / "own" / f"{name}-{key}"
-    if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text():
+    if yaml.is_file() and f"file: {json.dumps(str(directory))}\n" not in yaml.read_text(errors="replace"):
         raise InputError(
             f"'{name}' already exists with different content; choose another --name, or rfbench data remove {name}"
         )
@@ -150,10 +150,8 @@ def _summary(addition: Addition, data: Dataset, dropped: int) -> str:
 
 def remove(name: str) -> str:
     """Delete a dataset that was added, and its arrays in the cache; your file is not touched."""
-    keys = recipe_keys(name)
-    directory = Path(keys["file"])
     recipe(name).unlink()
-    if directory.parent == cache_dir() / "own":
+    for directory in (cache_dir() / "own").glob(f"{name}-*"):  # no name has a hyphen
         shutil.rmtree(directory, ignore_errors=True)
     return f"{name}: removed"
 

@@ -94,7 +94,8 @@ class Dask(Spread):
         if self._client is None:
             for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
                 logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in one line
-            dask.config.set({"distributed.comm.timeouts.connect": "10s"})
+            # The profiler keeps what each second of a worker was like: memory that grows with the time.
+            dask.config.set({"distributed.comm.timeouts.connect": "10s", "distributed.worker.profile.enabled": False})
             if not self.address:
                 self._cluster = LocalCluster(
                     n_workers=self.processes,
@@ -103,7 +104,9 @@ class Dask(Spread):
                     silence_logs=logging.CRITICAL,
                 )
             try:
-                self._client = Client(self._cluster or self.address, timeout=10)
+                # Sums that go through the scheduler of this process would be in its memory twice.
+                direct = self._cluster is not None
+                self._client = Client(self._cluster or self.address, timeout=10, direct_to_workers=direct)
                 self._client.wait_for_workers(1, timeout=PATIENCE if self._cluster else START)
             except (OSError, TimeoutError):
                 self._stop()

@@ -19,7 +19,7 @@ from rfbench.config.files import PACKAGE, roots
 from rfbench.progress import columns
 from rfbench.results.manifest import read_manifest
 from rfbench.results.rows import only_writer
-from rfbench.storage import cache_dir, digest, ensure_dir, replace_file
+from rfbench.storage import cache_dir, digest, ensure_dir, is_temporary, replace_file
 
 MOST = 1 << 26  # bytes of all that is kept
 ABOUT_A_RUN = (".hydra", ".lock", "rfbench.log", "jobs")  # beginnings of names
@@ -55,9 +55,12 @@ def is_unchanged(data: Mapping[str, Any]) -> bool:
 
 
 def remember(words: Sequence[str], target: Path, jobs: Iterable[Path], facts: Mapping[str, Any]) -> None:
-    """Keep what is known of a finished command."""
+    """Keep what is known of a finished command, unless another process writes there now: it may leave something."""
     places = list(jobs)
-    content = {**facts, "target": str(target), "jobs": list(map(str, places)), "stamps": stamps(target, places)}
+    seen = stamps(target, places)
+    if any(is_temporary(Path(path)) for path in seen):
+        return
+    content = {**facts, "target": str(target), "jobs": list(map(str, places)), "stamps": seen}
     with suppress(InputError):  # a cache that cannot be written
         ensure_dir(_place(words).parent)
         replace_file(_place(words), json.dumps(content))

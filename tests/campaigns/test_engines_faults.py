@@ -78,7 +78,7 @@ def labelled(directory):
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_has_the_numbers_of_one_process(task, engine, calm, tmp_path):
-    """Although one of its two workers is killed in the middle of a pass."""
+    """Although one of its two workers is killed in the middle of a pass; kernel_error has none."""
     chance = random.Random(task)
     for place in fresh(tmp_path):
         words = (*TASKS[task], f"engine={engine}", "engine.workers=2", "engine.checkpoint=3600")
@@ -88,7 +88,7 @@ def test_every_task_has_the_numbers_of_one_process(task, engine, calm, tmp_path)
         assert numbers(place) == calm(TASKS[task])
         assert (place / "stderr").read_text() == ""
         assert leftovers(place) == []
-        if killed or task == "kernel_error":  # which has no parts: its matrix is in one memory
+        if killed or task == "kernel_error":
             return
 
 

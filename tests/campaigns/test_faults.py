@@ -40,9 +40,7 @@ def table(place):
 
 
 def files(place):
-    """All but logs: a process that is killed after it has kept a trial has no time to log it."""
-    found = place.glob("outputs/**/*")
-    return sorted(path.relative_to(place) for path in found if path.name != "rfbench.log")
+    return sorted(path.relative_to(place) for path in place.glob("outputs/**/*"))
 
 
 def killing(call, left):

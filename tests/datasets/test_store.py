@@ -13,7 +13,7 @@ from support.answers import one_line
 from rfbench.checks import InputError
 from rfbench.datasets import load
 from rfbench.datasets.commands import main
-from rfbench.datasets.own import load_named
+from rfbench.datasets.own import load_own, recipe_keys
 from rfbench.datasets.store import open_arrays, write_rows, write_targets
 from rfbench.storage import atomic_dir, checksum
 
@@ -167,5 +167,5 @@ def test_arrays_are_verified_again_only_where_their_time_has_changed(cache, tmp_
     passes = []
     monkeypatch.setattr("rfbench.datasets.store.checksum", lambda path: passes.append(path) or checksum(path))
     for _ in range(3):
-        load_named("mine")
+        load_own(recipe_keys("mine"))
     assert len(passes) == 2  # both files, once
