@@ -75,13 +75,13 @@ def labelled(directory):
     return directory
 
 
-@pytest.mark.parametrize("engine", ["processes", "dask"])
+@pytest.mark.parametrize(("engine", "count"), [("processes", 2), ("dask", 1), ("dask", 2), ("dask", 4)])
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_has_the_numbers_of_one_process(task, engine, calm, tmp_path):
-    """Although one of its two workers is killed in the middle of a pass; kernel_error has none."""
+def test_every_task_has_the_numbers_of_one_process(task, engine, count, calm, tmp_path):
+    """Although one of its workers is killed in the middle of a pass; kernel_error has none."""
     chance = random.Random(task)
     for place in fresh(tmp_path):
-        words = (*TASKS[task], f"engine={engine}", "engine.workers=2", "engine.checkpoint=3600")
+        words = (*TASKS[task], f"engine={engine}", f"engine.workers={count}", "engine.checkpoint=3600")
         process = begun(*words, cwd=labelled(place))
         killed = killed_one(place, process, 2, chance)
         assert process.wait(600) == 0, (place / "stderr").read_text()

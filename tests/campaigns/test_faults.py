@@ -27,7 +27,7 @@ from rfbench.datasets.published.download import download
 from rfbench.results.rows import read_rows
 
 pytestmark = pytest.mark.slow
-KILLS = {"basic": 24, "joblib": 16}  # and 1 at every write, 24 of runs with checkpoints, 28 of workers: above 100
+KILLS = {"basic": 24, "joblib": 16}  # and 1 at every write, 24 of runs with checkpoints, 42 of workers: above 100
 WORDS = ["-m", "dataset=wine", "task=ridge", "kernel.length_scale=1", "task.alpha=0.1", "task.save=true"]
 WORDS += ["sketch=rff,orf", "features=[8,16]", "seeds=2"]
 
