@@ -63,6 +63,7 @@ def perform(words: list[str]) -> Done | None:
     from rfbench.config.compose import for_sweeper, quoted, with_plain_paths, with_search_path
     from rfbench.config.experiments import plan
     from rfbench.config.identity import directories, results_dir
+    from rfbench.engines.worker import end_joblib_with_us
     from rfbench.results import tally
     from rfbench.results.finished import data_of
     from rfbench.storage import sweep_cache
@@ -93,6 +94,8 @@ def perform(words: list[str]) -> Done | None:
             if here:
                 run_here(composed, jobs, places, standing)
             else:
+                if "joblib" in str(hydra.launcher._target_):
+                    end_joblib_with_us()
                 call_hydra([*flags, *for_sweeper(planned.words), f"hydra.sweep.dir={quoted(target)}"], places)
                 (target / "multirun.yaml").unlink(missing_ok=True)  # the same files as without a launcher
         finally:

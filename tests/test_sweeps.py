@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import psutil
 import pytest
 from support import ROOT
 from support.answers import one_line
@@ -164,6 +165,28 @@ def test_workers_of_a_sweep_end_with_it(tmp_path, stop):
     wanted = "rfbench: interrupted; rerun the command to resume\n" if stop == signal.SIGINT else ""
     assert errors == wanted
     assert process.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL)
+
+
+IDLE = """
+import os, signal
+from joblib import Parallel, delayed
+from rfbench.engines.worker import end_joblib_with_us
+end_joblib_with_us()
+print(*set(Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(8))), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_workers_of_joblib_without_a_job_of_ours_end_with_their_parent():
+    """One that was killed in the middle of a message to a worker left it waiting for the rest."""
+    done = subprocess.run([sys.executable, "-c", IDLE], stdout=subprocess.PIPE, cwd=ROOT, text=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    workers = [int(pid) for pid in done.stdout.split()]
+    deadline = time.monotonic() + 60  # joblib lets them idle for 300 seconds
+    while any(map(psutil.pid_exists, workers)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert workers
+    assert not any(map(psutil.pid_exists, workers))
 
 
 def test_the_standing_of_a_sweep_counts_what_ended(tmp_path, monkeypatch):

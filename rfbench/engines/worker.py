@@ -78,6 +78,18 @@ def end_with(parent: int) -> None:
     Thread(target=watch, daemon=True).start()
 
 
+def end_joblib_with_us() -> None:
+    """From now on workers of joblib end with this process, also one that waits for the rest of its first job."""
+    from joblib.parallel import LokyBackend, register_parallel_backend
+
+    class Ending(LokyBackend):  # type: ignore[misc]
+        def configure(self, *args: Any, **options: Any) -> int:
+            count: int = super().configure(*args, initializer=end_with, initargs=(os.getpid(),), **options)
+            return count
+
+    register_parallel_backend("loky", Ending)
+
+
 def begin() -> None:
     """The first call in a worker."""
     end_with(os.getppid())
