@@ -78,15 +78,13 @@ class GramSums:
 
     def state(self) -> State:
         seconds = {f"seconds {name}": value for name, value in self.watch.items()}
-        triangle = np.concatenate([panel.ravel() for _, panel in panels(self.G)])
-        return {"n": self.n, "squares": self.squares, "R": self.R, "G": triangle} | seconds
+        triangle = {f"G {k}": panel for k, (_, panel) in enumerate(panels(self.G))}  # a copy would be as large as G
+        return {"n": self.n, "squares": self.squares, "R": self.R} | triangle | seconds
 
     def load(self, state: State) -> None:
         self.n, self.squares, self.R = int(state["n"]), float(state["squares"]), np.array(state["R"])
-        start = 0
-        for _, panel in panels(self.G):
-            panel[...] = state["G"][start : start + panel.size].reshape(panel.shape)
-            start += panel.size
+        for k, (_, panel) in enumerate(panels(self.G)):
+            panel[...] = state[f"G {k}"]
         names = [name for name in state if name.startswith("seconds ")]
         self.watch = Stopwatch({name.removeprefix("seconds "): float(state[name]) for name in names})
 
