@@ -31,6 +31,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.medium)
 
 
+@pytest.fixture(autouse=True)
+def the_same_numbers_in_any_order(request):
+    """A generator that the tests of a module share begins anew for each of them."""
+    shared = getattr(request.module, "RNG", None)
+    if isinstance(shared, np.random.Generator):
+        shared.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_blas_thread():
     from threadpoolctl import threadpool_limits

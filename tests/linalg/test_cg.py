@@ -6,14 +6,13 @@ import pytest
 from rfbench.engines import Local
 from rfbench.linalg.cg import LowRankPreconditioner, conjugate_gradients
 
-RNG = np.random.default_rng(0)
-
 
 def problem(kind, n=80):
     """(H of rapidly falling eigenvalues, b with a column of zeros)."""
-    V = RNG.standard_normal((n, n)) + (1j * RNG.standard_normal((n, n)) if kind == "complex" else 0)
+    rng = np.random.default_rng(0)  # of its own: the numbers of a test do not depend on those before it
+    V = rng.standard_normal((n, n)) + (1j * rng.standard_normal((n, n)) if kind == "complex" else 0)
     Q, _ = np.linalg.qr(V)
-    b = RNG.standard_normal((n, 3)) @ np.diag([1, 0, 5]) + 0 * V[:, :3]
+    b = rng.standard_normal((n, 3)) @ np.diag([1, 0, 5]) + 0 * V[:, :3]
     return Q * 10.0 ** -np.linspace(0, 8, n) @ Q.conj().T, b
 
 
@@ -52,5 +51,6 @@ def test_the_preconditioner_is_its_formula_and_saves_steps(kind):
         plain, fast = (
             conjugate_gradients(lambda p: A @ p, b, 1e-8, precondition=one) for one in (lambda r: r, precondition)
         )
-    np.testing.assert_allclose(fast.x, np.linalg.solve(A, b), atol=1e-5)
+    error = np.linalg.norm(fast.x - np.linalg.solve(A, b), axis=0)
+    assert (error <= 1e-8 * np.linalg.norm(b, axis=0) / penalty + 1e-9).all()  # the residual over the least eigenvalue
     assert fast.steps < plain.steps / 2
