@@ -154,6 +154,11 @@ class Candidate:
         return enough if enough <= self.most else None
 
 
+def has_error(sketch: Sketch) -> bool:
+    """Whether it has features of single rows, and they are not those of the kernel itself."""
+    return sketch.explicit and (sketch.random or sketch.stated_bias is not None)
+
+
 def candidates_of(jobs: Sequence[Job], evidence: Evidence) -> list[Candidate]:
     """The sketches of the jobs, those that have features of single rows and fit the kernel and the task."""
     found: list[Candidate] = []
@@ -163,7 +168,7 @@ def candidates_of(jobs: Sequence[Job], evidence: Evidence) -> list[Candidate]:
             sketch = job.sketch(evidence.kernel)
         except InputError:  # of another kernel
             continue
-        if sketch.random and sketch.explicit and not job.task.objection(sketch, job.kernel):
+        if has_error(sketch) and not job.task.objection(sketch, job.kernel):
             found.append(Candidate(str(job.config["sketch"]["name"]), sketch, evidence, shapes))
     return found
 
@@ -182,7 +187,7 @@ def features_for(job: Job, dataset: Dataset, error: float) -> int:
         raise InputError(f"features=auto:{error:g} needs a sketch that this computer draws; give a number of features")
     evidence = observe(job, dataset)
     sketch = job.sketch(evidence.kernel)
-    if not (sketch.random and sketch.explicit):
+    if not has_error(sketch):
         raise InputError(f"features=auto:{error:g} has no error to choose by with sketch={name}; give a number")
     one = Candidate(name, sketch.survey(lambda: (X for X, _ in evidence.train.blocks())), evidence)
     if found := one.needed(error):

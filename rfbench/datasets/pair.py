@@ -1,6 +1,5 @@
 """Sets of rows, such as files, as a dataset: training rows are the first set, test rows all others."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -85,12 +84,6 @@ def load_pair(config: Mapping[str, Any]) -> Dataset:
     others = [Path(file) for file in (y if isinstance(y, list) else [y])]
     sources = [("task.x", Path(x)), *(("task.y", file) for file in others)]
     files = [feature_file(key, file) for key, file in sources]
-    if x in map(str, others):  # the same rows are not independent of themselves
-        print(
-            f"rfbench: {Path(x).name} is compared with itself; the estimate is for sets drawn apart, and falls below 0 "
-            "for a set and itself: split the file in two",
-            file=sys.stderr,
-        )
     widths = [read_npy(file).shape[1] for file in files]
     for (key, source), width in zip(sources, widths, strict=True):
         if width != widths[0]:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench.advise.candidates import MOST_FEATURES, Candidate
+from rfbench.advise.candidates import MOST_FEATURES, Candidate, has_error
 from rfbench.advise.cost import Cost, Curve, arrays_of
 from rfbench.advise.evidence import Evidence
 from rfbench.advise.ranking import front
@@ -198,3 +198,12 @@ def test_a_series_that_ends_too_early_misses_all_of_the_kernel(name, digits):
     """With a short length scale no degree that is drawn contributes: the estimate is 0, and the error 1."""
     one = candidate(name, digits, make_kernel("gaussian", 1, length_scale=0.05))
     assert one.error(64) == pytest.approx(1.0)
+
+
+def test_a_grid_has_an_error_and_the_kernel_itself_has_none():
+    """Neither is random, but one has a bias."""
+    gaussian = make_kernel("gaussian", length_scale=1.5)
+    assert has_error(make_sketch("quadrature", gaussian))
+    assert has_error(make_sketch("rff", gaussian))
+    assert not has_error(make_sketch("identity", make_kernel("linear")))
+    assert not has_error(make_sketch("exact", gaussian))

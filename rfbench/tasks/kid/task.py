@@ -7,8 +7,10 @@ value that needs no sketch is computed exactly (tangent.py and remainder.py in s
 exact value where neither set has more than `exact_rows`, and Block-MMD.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,10 @@ class KID(Task):
         for n, m in ((len(one.train), len(one.test)) for one in pairs.values()):
             if min(n, m) < 2:
                 raise InputError(f"task=kid needs at least 2 rows of each set; there are {n} and {m}")
-        return {name: self._without_sketch(one, kernel, seed, engine) for name, one in pairs.items()}
+        found = {name: self._without_sketch(one, kernel, seed, engine) for name, one in pairs.items()}
+        if self.x in (self.y if isinstance(self.y, list) else [self.y]) and self.x:
+            warn_of_the_same(Path(self.x).name)
+        return found
 
     def _without_sketch(self, split: Split, kernel: Kernel, seed: int, engine: Engine) -> list[Measure]:
         n, m = len(split.train), len(split.test)
@@ -160,6 +165,16 @@ class KID(Task):
         share = self.resamples * len(found.values)
         yield Measure("kid_seconds", found.watch["all"] / share, "s")
         yield Measure("sums_seconds", (found.watch["all"] - found.watch["features"]) / share, "s")
+
+
+@cache
+def warn_of_the_same(file: str) -> None:
+    """Say once that a set is compared with itself, whose rows are not independent of themselves."""
+    print(
+        f"rfbench: {file} is compared with itself; the estimate is for sets drawn apart, and falls below 0 for a set "
+        "and itself: split the file in two",
+        file=sys.stderr,
+    )
 
 
 def errors(metric: str, found: Error) -> Iterator[Measure]:
