@@ -238,7 +238,7 @@ def test_a_config_that_holds_no_keys_is_named(content, rfbench, tmp_path):
     env = {"RFBENCH_CACHE": str(tmp_path / "cache")}
     (folder := tmp_path / "cache" / "conf" / "dataset").mkdir(parents=True)
     (folder / "mine.yaml").write_bytes(content)
-    one_line(rfbench("dataset=mine", env=env), f"{folder / 'mine.yaml'} is damaged; mend it or delete it")
+    one_line(rfbench("dataset=mine", env=env), f"{folder / 'mine.yaml'} is damaged; correct it or delete it")
 
 
 def test_a_dataset_under_another_name_is_checked_and_shown(rfbench, tmp_path):

@@ -264,7 +264,7 @@ def in_one_line(error: Exception) -> str:
     if match := re.search(r"[Cc]ould not override '([^']+)'", str(error)):
         return missing_key(match[1])
     if isinstance(error, OSError | UnicodeDecodeError) and (path := damaged_config()):  # they do not name it
-        return f"{path} is damaged; mend it or delete it"
+        return f"{path} is damaged; correct it or delete it"
     return " ".join(re.sub(r"\w+ raised while composing config:", "", str(error)).split())
 
 
